@@ -118,7 +118,6 @@ static enum vrs_status add_live(const struct study *s, int64_t at, struct sums *
         to->sure_bytes[s->categories.confidence[i]] += l->bytes;
         table->total_bytes += l->bytes;
         table->count++;
-        table->retained_bytes += s->categories.retained[i] ? l->bytes : 0;
         sums_add(sums, i, l->bytes);
     }
     uint64_t sum = 0;

@@ -31,8 +31,7 @@ struct category_row {
 struct category_table {
     int64_t at_event;
     uint64_t total_bytes, count; /* of the live set */
-    int64_t adjust_bytes;    /* the requested curve less them: 0 unless a file contradicts itself */
-    uint64_t retained_bytes; /* of them, outputs kept beyond their step */
+    int64_t adjust_bytes; /* the requested curve less them: 0 unless a file contradicts itself */
     struct category_row *row; /* those that hold something; larger bytes first */
     uint32_t rows;
     /* The split: what is older than the recording, whatever the moment. */
