@@ -68,8 +68,7 @@ enum annotation_field { ANNOTATION_UINT = 3, ANNOTATION_NAME = 10 };
 enum { LANES = 16 };
 
 /* Tracks: of device i, 100 * (i + 1), its curves, its categories, its steps and its phases behind
- * it; of lane i, 1 + i; of
- * where the recording is cut, the one behind the lanes. */
+ * it; of lane i, 1 + i; of where the recording is cut, the one behind the lanes. */
 enum { CUT_TRACK = 1 + LANES };
 
 static uint64_t device_track(uint32_t device)
@@ -252,11 +251,11 @@ static void put_oom(struct tracer *t, uint32_t device, uint32_t event, uint64_t 
 
 /* Steps and phases. */
 
-/* Where one of the two stands; */
+/* How far the spans of one track are written. */
 struct span_cursor {
     const struct export_spans *of;
     uint64_t track;
-    uint32_t next;
+    uint32_t next; /* the one that is open or opens next */
     bool open;
 };
 
