@@ -1,15 +1,14 @@
 """How far the general estimate is from the recorded peak, and from that of another batch, predicted from this one."""
 
-# Terms that grow with the batch; the others do not.
-FIXED, STATE, BATCH, OPTIMIZER = ("P", "S"), ("B",), ("A", "LG", "H"), ("G", "OI")
+# Terms by whether they grow with the batch; W does not either, but is needed beside it alone.
+FIXED, BATCH = ("P", "S", "B"), ("A", "LG", "H")
 
 
 def need(terms, factor):
     def total(names):
         return sum(terms.get(name, 0) for name in names)
 
-    side = terms["G_OI"] if terms.get("G_OI") else total(OPTIMIZER)
-    return total(FIXED + STATE) + max(side, factor * total(BATCH) + terms.get("W", 0))
+    return total(FIXED) + max(terms.get("G_OI", 0), factor * total(BATCH) + terms.get("W", 0))
 
 
 def estimate(recording):
