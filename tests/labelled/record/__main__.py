@@ -19,12 +19,14 @@ from .standins import standing_in
 from .variants import FOLDERS, HERE, edited, loaded
 
 ROOT = HERE.parent.parent
+# Where a program is started: below its source stand two empty lines, a test of __name__ and the call.
+CALL_BELOW = 4
 
 
 def run(program, batch=1, stacks=None):
     """Runs a program under the recorder."""
     recorder = Recorder(getattr(program, "MARKS", False), getattr(program, "WORKSPACE", CUBLAS_BYTES), stacks)
-    recorder.stacks.started_at(program.__file__, len(inspect.getsource(program).splitlines()) + 4)
+    recorder.stacks.started_at(program.__file__, len(inspect.getsource(program).splitlines()) + CALL_BELOW)
     with standing_in(recorder):
         program.main(Run(recorder, batch))
         recorder.on = False
