@@ -184,15 +184,20 @@ static bool read_all(struct reading *r)
     return end_alternative(r);
 }
 
-/* The low five bits of a letter are those of its other case; the product spreads them. */
+/* The low five bits of a letter are those of its other case. */
 static uint32_t trigram_next(uint32_t last, char c)
 {
     return (last << 5 ^ ((unsigned char)c & 31)) & 0x7fff;
 }
 
+/* Multiplicative hashing: the upper bits of a product with 2^32 divided by the golden ratio. */
+#define SPREAD 2654435761u
+enum { SPREAD_SHIFT = 21 };
+_Static_assert(TRIGRAM_BITS == 1u << (32 - SPREAD_SHIFT), "a hash is a bit of a set of trigrams");
+
 static uint16_t trigram_bit(uint32_t trigram)
 {
-    return (uint16_t)(trigram * 2654435761u >> 21);
+    return (uint16_t)(trigram * SPREAD >> SPREAD_SHIFT);
 }
 
 static uint16_t trigram_at(const char *at)
