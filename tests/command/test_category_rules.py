@@ -88,6 +88,8 @@ SAVED_BATCHES = ("repeat 4 {\nmark ProfilerStep#$i start\nalloc b 7MiB %s\n-forw
 AHEAD = ("repeat 6 {\nmark ProfilerStep#$i start\nalloc b$i 7MiB %s\n-forward\n-backward\n-optimizer\n"
          "if $i == 3 {\nfree b0 in_main\n}\nif $i == 4 {\nfree b1 in_main\n}\nmark ProfilerStep#$i end\n}")
 
+OLDER = "# at start\nalloc s 7MiB init\n%s\nwindow late\n-forward\n"
+TWO_OF_NINE = "alloc a 5MiB init\nalloc b 3MiB init\nalloc c 9MiB init\nalloc d 9MiB init"
 OWN_POOL = "stack pool @malloc < ::at::_ops::zeros::call() < replay.py:14 __init__ < run.py:12 build < @main\n"
 LIST = "stack copied @malloc < ::at::_ops::clone::call() < run.py:30 follow < @main\n"
 FLAT = "".join("stack %s @malloc < megatron/param_and_grad_buffer.py:%d __init__ < @main\n" % at
@@ -110,6 +112,11 @@ def growing(by, late=False):
                 lines.append("free %s%d bind" % (pair, i - 1))
         lines.append("-forward")
     return "\n".join(lines) + "\nfree k6 bind\nfree v6 bind"
+
+
+def gradients(*sizes):
+    """In MiB, one of each."""
+    return "".join("alloc g%d %dMiB accumulate_grad\n" % (size, size) for size in sizes) + "-optimizer"
 
 
 # What decides, where; what decides instead, where: each as "RULE CATEGORY CONFIDENCE" and a script.
@@ -371,6 +378,12 @@ TWINS = {
     "older, and gradients that hooks step one by one": (
         "N2 parameter medium", STEPPED % "-forward",
         "N3 persistent low", STEPPED % "-other"),  # which gradients are of one backward is not known
+    "older, as often as most gradients": (
+        "N2 parameter medium", OLDER % "alloc a 5MiB init\nalloc b 3MiB init" + gradients(7, 5, 3, 6),
+        "N3 persistent low", OLDER % "alloc a 5MiB init\nalloc b 3MiB init" + gradients(7, 5, 3, 16)),
+    "older, of which there is more than of gradients": (
+        "N2 parameter medium", OLDER % TWO_OF_NINE + gradients(7, 5, 3, 9),
+        "N3 persistent low", OLDER % TWO_OF_NINE.replace("alloc b 3MiB init\n", "") + gradients(7, 5, 9)),
     "older, freed as its likes": (
         "N4 temporary medium", LIKES + "window late\nfree s own\nalloc t 7MiB forward\n-optimizer\nfree t own",
         "U unknown None", LIKES + "window late\nfree s own\nalloc t 8MiB forward\n-optimizer\nfree t own"),

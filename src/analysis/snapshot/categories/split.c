@@ -15,7 +15,7 @@
 
 enum {
     AGREEMENT_PERCENT = 95, /* of the multiset's bytes must fit equally often */
-    CLEAR_SIZES = 3,        /* two thirds, in so many sizes, where others are there too often */
+    CLEAR_SIZES = 3,        /* where others disagree, so many sizes that agree */
     BUFFER_BYTES = 1 << 20  /* a block left over is a buffer up to here */
 };
 
@@ -315,10 +315,15 @@ static bool nearly_all(const struct split *s, uint64_t bytes)
     return bytes != 0 && bytes >= s->multiset_bytes - part * (100 - AGREEMENT_PERCENT);
 }
 
+/* Who has to agree: all but those of which there is more, or most. */
+enum agreed { AGREED_BY_ALL, AGREED_BY_MOST, AGREED };
+
 /* How often the multiset fits; 0 where sizes disagree.  A size of which there is more has other
  * tensors too, frozen weights or outputs that are kept: it does not contradict what most sizes say.
+ * One of which there is less had no gradient: something else that outlived a backward has its size.
  */
-static uint32_t fits(const struct split *s, const uint32_t *found, struct fit *fit)
+static uint32_t fits(const struct split *s, const uint32_t *found, enum agreed strict,
+                     struct fit *fit)
 {
     uint32_t len = 0;
     for (uint32_t i = 0; i < s->sizes; i++)
@@ -338,7 +343,12 @@ static uint32_t fits(const struct split *s, const uint32_t *found, struct fit *f
     }
     if (nearly_all(s, best.bytes))
         return (uint32_t)best.times;
-    if (best.sizes < CLEAR_SIZES || best.bytes / 2 < (s->multiset_bytes - best.bytes))
+    uint64_t rest = s->multiset_bytes - best.bytes;
+    if (best.sizes < CLEAR_SIZES)
+        return 0;
+    if (strict == AGREED_BY_MOST)
+        return best.bytes / 3 >= rest / 2 ? (uint32_t)best.times : 0;
+    if (best.bytes / 2 < rest)
         return 0;
     uint64_t more = 0;
     for (uint32_t i = 0; i < s->sizes; i++)
@@ -539,14 +549,15 @@ static void count_found(const struct split_input *in, const struct split *s, str
 static uint32_t fit_copies(const struct split_input *in, const struct split *s, uint32_t *found,
                            struct fit *fit, struct fitting *ret)
 {
-    for (int counted = 0; counted < COUNTED; counted++)
-        for (int scale = 0; scale < SCALES; scale++) {
-            *ret = (struct fitting){ (enum scale)scale, (enum counted)counted };
-            count_found(in, s, *ret, found);
-            uint32_t copies = fits(s, found, fit);
-            if (copies != 0)
-                return copies;
-        }
+    for (int agreed = 0; agreed < AGREED; agreed++)
+        for (int counted = 0; counted < (agreed == AGREED_BY_ALL ? COUNTED : 1); counted++)
+            for (int scale = 0; scale < SCALES; scale++) {
+                *ret = (struct fitting){ (enum scale)scale, (enum counted)counted };
+                count_found(in, s, *ret, found);
+                uint32_t copies = fits(s, found, (enum agreed)agreed, fit);
+                if (copies != 0)
+                    return copies;
+            }
     return 0;
 }
 
@@ -555,8 +566,10 @@ static void fill_quota(const struct split *s, const uint32_t *found, uint32_t co
                        bool gradients, bool new_state, struct quota *quota)
 {
     for (uint32_t i = 0; i < s->sizes; i++) {
-        uint64_t count = s->multiset[i].count, left = count * copies;
-        left = left < found[i] ? left : found[i];
+        uint64_t count = s->multiset[i].count, whole = found[i] / copies;
+        /* Fewer than the gradients of this size: not all of those were gradients. */
+        count = whole != 0 && whole < count ? whole : count;
+        uint64_t left = count * copies < found[i] ? count * copies : found[i];
         uint64_t parameter = left < count ? left : count;
         left -= parameter;
         uint64_t gradient = !gradients ? 0 : left < count ? left : count;
