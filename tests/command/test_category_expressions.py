@@ -52,6 +52,7 @@ MEANT = {
     ("F4", "alloc.any", 3): Without(RANDOM + "|" + COPY),
     ("F4", "alloc.native"): "at::(_ops|native)::",
     ("F5", "alloc.any"): "/torch/nn/functional\\.py:",
+    ("F5", "free.any"): "/torch/nn/functional\\.py:",
     ("F5", "free.native"): Without("."),
     ("I1", "alloc.any"): Without("/torch/nn/functional\\.py:|" + CAST),
     ("I1", "alloc.any", 2): Without("/torch/nn/functional\\.py:"),
@@ -61,7 +62,8 @@ MEANT = {
     ("I2", "alloc.any"): Without("/torch/nn/functional\\.py:|" + CAST),
     ("I2", "alloc.native"): COPY,
     ("I2", "free.native"): RELEASED,
-    ("T1", "alloc.native"): RANDOM,
+    ("T1", "alloc.native"): "at::(_ops|native)::",
+    ("T1", "alloc.native", 2): RANDOM,
     ("P1", "alloc.any"): "/torch/nn/modules/module\\.py:_apply\\Z",
     ("P1", "alloc.any", 2): "/torch/nn/|:(load_state_dict|from_pretrained|reset_parameters|set_module_tensor_to_device|"
                             "init_weight|load_weight|load_checkpoint|load_model)",

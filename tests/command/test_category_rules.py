@@ -81,6 +81,8 @@ GRAPH_ONLY = "".join("alloc g%d 1MiB forward\n" % i for i in range(4))
 GRAPH = "alloc s 7MiB forward\n" + GRAPH_ONLY
 GRAPH_GOES = "".join("free g%d in_main\n" % i for i in range(4))
 LOSS = "stack s @malloc < ::at::_ops::_log_softmax::call() < %s < @main\n" % FUNCTIONAL
+INSIDE = ("stack loss %s < run.py:27 main < run.py:44 <module>\nalloc s 7MiB s\n" % FUNCTIONAL + FOUR_OTHERS
+          + "\nfree s %s\n-other\n-forward\n" + GRAPH_GOES + "-other\n" * 9 + "-backward")
 COPIED = "stack s @malloc < ::at::_ops::_to_copy::call() < run.py:21 main < run.py:44 <module>\n"
 CAST = COPIED.replace(" < run.py:21", " < ::torch::autograd::THPVariable_float() < run.py:21")
 SAVED_BATCHES = ("repeat 4 {\nmark ProfilerStep#$i start\nalloc b 7MiB %s\n-forward\n-backward\nfree b free_saved\n"
@@ -162,7 +164,7 @@ TWINS = {
         "F1 temporary high", growing(0)),
     "freed by zero_grad": (
         "G1 gradient high", "-forward\nalloc s 7MiB linear_backward\n-optimizer\nfree s in_zero",
-        "B2 gradient high",
+        "B2 gradient medium",
         "stack own @release < run.py:27 zero_gradients < @main\n-forward\nalloc s 7MiB linear_backward\n-optimizer\nfree s own"),
     "made by AccumulateGrad": (
         "G1 gradient high", "-forward\nalloc s 7MiB accumulate_grad\nfree s free_backward",
@@ -215,11 +217,11 @@ TWINS = {
         "O3 optimizer_state medium", "alloc s 7MiB state\n-forward\n-backward\nfree s free_saved"),
     "saved by a backward that is in the graph": (
         "S2 activation high", "-forward\nalloc s 7MiB linear_backward\n-forward\n-backward\nfree s free_saved\n-optimizer",
-        "B2 gradient high", "-forward\nalloc s 7MiB linear_backward\n-forward\n-backward\nfree s free_backward\n-optimizer"),
+        "B2 gradient medium", "-forward\nalloc s 7MiB linear_backward\n-forward\n-backward\nfree s free_backward\n-optimizer"),
     "the same in Python's frames": (
         "S2 activation medium",
         "python_only\n-forward\nalloc s 7MiB linear_backward\n-forward\n-backward\nfree s free_backward\n-optimizer",
-        "B2 gradient high",
+        "B2 gradient medium",
         "python_only\n-forward\nalloc s 7MiB linear_backward\n-forward\n-backward\nfree s in_main\n-optimizer"),
     "gone with the step of the optimizer": (
         "O1 optimizer_temp high", "-forward\n-backward\nalloc s 7MiB temp\nfree s in_step\n-optimizer",
@@ -239,18 +241,17 @@ TWINS = {
         "O3 optimizer_state medium", "-forward\nalloc s 7MiB state\n-forward"),
     "gone with the backward": (
         "B1 autograd_detail high", "-forward\nalloc s 7MiB linear_backward\nfree s free_backward\n-optimizer",
-        "B2 gradient high", "-forward\nalloc s 7MiB linear_backward\n-optimizer\nfree s in_main"),
+        "B2 gradient medium", "-forward\nalloc s 7MiB linear_backward\n-optimizer\nfree s in_main"),
     "gone with a backward that computes forwards again": (
         "B1 autograd_detail medium",
         "-forward\nalloc s 7MiB linear_backward\n-recompute\n-backward\nfree s free_backward\n-optimizer",
-        "B2 gradient high", "-forward\nalloc s 7MiB linear_backward\n-recompute\n-backward\n-optimizer\nfree s in_main"),
-    "of a gradient's size": (
-        "B2 gradient high", "-forward\nalloc s 7MiB linear_backward\n-forward\nfree s in_main",
-        "B2 gradient medium",
-        "-forward\nalloc s 7MiB linear_backward\n-forward\nfree s in_main\nalloc g 8MiB accumulate_grad\n-optimizer\nfree g in_zero"),
+        "B2 gradient medium", "-forward\nalloc s 7MiB linear_backward\n-recompute\n-backward\n-optimizer\nfree s in_main"),
+    "beyond its backward": (
+        "B2 gradient medium", "-forward\nalloc s 7MiB linear_backward\n-forward\nfree s in_main",
+        "B1 autograd_detail high", "-forward\nalloc s 7MiB linear_backward\nfree s free_backward\n-forward"),
     "of no parameter's size, where the recording ends": (
         "B3 autograd_detail low", "-forward\nalloc s 7MiB linear_backward",
-        "B2 gradient high", "-forward\nalloc s 7MiB linear_backward\n-forward"),
+        "B2 gradient medium", "-forward\nalloc s 7MiB linear_backward\n-forward"),
     "not saved by the graph that outlives it": (
         "F6 temporary medium", GRAPH + FOUR_OTHERS + "\nfree s in_main\n-forward\n" + GRAPH_GOES,
         "F5 activation medium", PYTHON_FREE + GRAPH + FOUR_OTHERS + "\n-forward\nfree s py\n" + GRAPH_GOES),
@@ -258,6 +259,9 @@ TWINS = {
         "F5 activation medium", PYTHON_FREE + LOSS + GRAPH_ONLY + "alloc s 7MiB s\n" + FOUR_OTHERS + "\n-forward\n"
         + GRAPH_GOES + "-other\n" * 9 + "free s py\n-backward",
         "F5 temporary medium", PYTHON_FREE + LOSS + "-forward\nalloc s 7MiB s\n-forward\nfree s py"),
+    "what a loss makes and frees": (
+        "F5 temporary medium", PYTHON_FREE + LOSS + GRAPH_ONLY + INSIDE % "loss",
+        "F5 activation medium", PYTHON_FREE + LOSS + GRAPH_ONLY + INSIDE % "py"),
     "a loss, recomputed in the next step, is no input": (
         "F5 temporary medium", LOSS + BATCHES % "s",
         "I1 input medium", COPIED + BATCHES % "s"),
@@ -363,6 +367,9 @@ TWINS = {
     "a batch that stays": (
         "I1 input low", "alloc s 7MiB data\n-forward",
         "U unknown None", "alloc s 7MiB other\n-forward"),
+    "a short life, in Python's frames": (
+        "T1 temporary low", "python_only\n-forward\n" + "alloc s 7MiB other\n" + "-other\n" * 5 + "free s in_main",
+        "U unknown None", "python_only\n-forward\n" + "alloc s 7MiB other\n" + "-other\n" * 7 + "free s in_main"),
     "a short life": (
         "T1 temporary medium", "-forward\n" + "alloc s 7MiB other\n" + "-other\n" * 5 + "free s in_main",
         "U unknown None", "-forward\n" + "alloc s 7MiB other\n" + "-other\n" * 7 + "free s in_main"),
@@ -421,6 +428,13 @@ def test_a_gradient_where_the_recording_ends_has_the_size_of_its_parameter():
         assert want in [(r["rule"], r["category"], r["confidence"]) for r in device["result"]["rows"]]
 
 
+def test_a_gradient_of_a_parameter_s_size_is_surer():
+    for parameter, want in ((7, ("B2", "gradient", "high")), (6, ("B2", "gradient", "medium"))):
+        path = scripts.make(body("alloc p %dMiB init\n-forward\nalloc s 7MiB linear_backward\n-optimizer\nfree s in_main" % parameter))
+        device, = run("peak", "--json", "--by", "site", path, expect=0).json()["devices"]
+        assert want in [(r["rule"], r["category"], r["confidence"]) for r in device["result"]["rows"]]
+
+
 def test_what_a_later_backward_frees_is_a_gradient_where_a_parameter_has_its_size():
     for parameter, want in ((7, ("B2", "gradient", "high")), (6, ("S2", "activation", "medium"))):
         path = scripts.make(body("python_only\nalloc p %dMiB init\n-forward\nalloc s 7MiB linear_backward\n-forward\n"
@@ -436,6 +450,7 @@ def test_every_rule_has_its_recordings():
     told = {tuple(want.split()) for pair in TWINS.values() for want in (pair[0], pair[2])}
     # What these two rules give is another's category.
     whose = {"O2": "inherited", "N2": "split", "N4": "alike", "P4": "list"}
+    told |= {("B2", "gradient", "high")}  # in the test of a gradient of a parameter's size
     told |= {(rule, whose[rule], sure) for rule, _, sure in told if rule in whose}
     assert len(named) > 20 and named <= told, named - told
     # Each has a script of its own and a twin, whatever other rules' twins show besides.
