@@ -428,6 +428,15 @@ def test_a_gradient_where_the_recording_ends_has_the_size_of_its_parameter():
         assert want in [(r["rule"], r["category"], r["confidence"]) for r in device["result"]["rows"]]
 
 
+def test_copies_beside_an_optimizer_that_makes_its_state_are_of_unknown_kind():
+    for state, want in (("", {"parameter": 7, "optimizer_state": 7}),
+                        ("alloc t 7MiB state\n-optimizer", {"parameter": 7, "persistent": 7})):
+        path = scripts.make(body("alloc p 7MiB init\nalloc e 7MiB init\nwindow late\n-forward\nalloc g 7MiB accumulate_grad\n"
+                                 "-optimizer\n" + state))
+        device, = run("categories", "--json", "--at", "start", path, expect=0).json()["devices"]
+        assert {c["category"]: c["bytes"] >> 20 for c in device["result"]["by_category"]} == want
+
+
 def test_a_gradient_of_a_parameter_s_size_is_surer():
     for parameter, want in ((7, ("B2", "gradient", "high")), (6, ("B2", "gradient", "medium"))):
         path = scripts.make(body("alloc p %dMiB init\n-forward\nalloc s 7MiB linear_backward\n-optimizer\nfree s in_main" % parameter))
