@@ -222,7 +222,7 @@ def test_what_one_category_holds_is_listed_once(bundled):
 def test_what_a_category_holds_elsewhere_is_listed_too(shared):
     text, result = must_go_of(shared / "data" / "snapshots" / "three_gpu_expandable_oom.pickle")
     assert result["must_go_category"]["sites"] != result["must_go"]
-    assert "all of it" not in text and "or only temporary, from 1 site with 4.94 GiB:" in text
+    assert "all of it activation" not in text and "or, of one category alone, 4.94 GiB of temporary at 1 line:" in text
 
 
 # More than one --------------------------------------------------------------------------------
@@ -424,11 +424,11 @@ def test_what_is_free_on_the_card_is_told_beside_what_is_free_in_pieces():
     assert asked(beside_a_free_card())["verdict"] == "live_exceeds_capacity"
     made = scripts.make(beside_a_free_card())
     text = sentences_of("oom", made)
-    assert "only 28.00 MiB free, in pieces; on the card 100.00 MiB. All of it in one piece would have served" in text
+    assert "only 28.00 MiB free inside reserved memory, in pieces, and 100.00 MiB on the card. In one piece, the free memory would have served" in text
     assert "holds too much" not in text
     assert "nearly all" not in sentences_of("report", made)
     twin = scripts.make(full(2))
-    assert "28.00 MiB free, in pieces. In one piece this would have served" in sentences_of("oom", twin)
+    assert "28.00 MiB free inside reserved memory, in pieces. In one piece, the free memory would have served" in sentences_of("oom", twin)
     assert "nearly all that the card had for it is in use" in sentences_of("report", twin)
 
 
@@ -452,7 +452,7 @@ def test_what_must_go_makes_room_for_the_program():
     made = scripts.make(first_step(6))
     assert sum(s["bytes"] for s in asked(first_step(6))["must_go"]) >= 420 * MIB
     text = run("oom", made, expect=0).out
-    assert "had made that of 6 parameters, and that of the others takes at least 560.00 MiB more" in " ".join(text.split())
+    assert "had made the state of 6 parameters, and the state of the others takes at least 560.00 MiB more" in " ".join(text.split())
     assert "420.00 MiB for the rest of the optimizer's state to fit" in " ".join(text.split())
     assert asked(steps(5))["must_go"][0]["bytes"] >= 10 * MIB
 

@@ -79,7 +79,7 @@ def test_a_cut_file_tells_its_part_from_its_end(tmp_path):
 
 def test_a_folder_says_what_is_compared_with_what():
     text = page(EXAMPLES)
-    assert "compared with train.pickle, the median" in text and "of the bytes of oom.pickle are at lines that only it has" in text
+    assert "oom.pickle beside train.pickle, the median of all: " in text and "are at lines that only it has" in text
     groups = text[text.index(" groups "):]
     assert "oom.pickle is alone in its group, so it is compared with train.pickle, the median of all" in groups
     assert "compared only with others of the same size" not in groups

@@ -1,5 +1,6 @@
 /* fields.c - what a described member looks like in JSON and in a table. */
 #include "render/answer/fields.h"
+#include "render/answer/place.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -282,7 +283,11 @@ str fields_cell(struct cells *cells, const struct field *f, const void *row, con
         return S("-");
     if (f->type == FIELD_TEXT)
         return cell_text(cells, v.text);
-    if (f->type == FIELD_WORD || f->type == FIELD_NAME)
+    if (f->type == FIELD_NAME) {
+        category_words(&cells->text, v.text);
+        return cell_end(cells);
+    }
+    if (f->type == FIELD_WORD)
         return v.text;
     return f->type == FIELD_REAL ? cell_share(cells, v.real) : whole_cell(cells, f, &v);
 }

@@ -89,6 +89,14 @@ void next_line(struct buf *to, const struct style *style, const char *label, con
     buf_char(to, '\n');
 }
 
+void next_size(struct buf *to, uint64_t bytes)
+{
+    const uint64_t mib = 1 << 20, gib = 1 << 30;
+    uint64_t unit = bytes == 0 ? 1 : bytes % gib == 0 ? gib : bytes % mib == 0 ? mib : 1;
+    const char *name = unit == gib ? "GiB" : unit == mib ? "MiB" : "";
+    buf_format(to, "%llu%s", (unsigned long long)(bytes / unit), name);
+}
+
 void next_device(struct buf *options, struct device_name name, uint32_t devices)
 {
     if (!name.host && (devices > 1 || name.number != 0))

@@ -19,6 +19,9 @@ void next_line(struct buf *to, const struct style *style, const char *label, con
 void next_command(struct buf *to, const struct style *style, const char *verb, str path,
                   const char *options);
 
+/* A size as an option takes it, exact and short: "24124MiB", "1000". */
+void next_size(struct buf *to, uint64_t bytes);
+
 /* Appends " --device 1" to options where the command would else mean another device, or several. */
 void next_device(struct buf *options, struct device_name name, uint32_t devices);
 

@@ -14,6 +14,7 @@
 #include "render/answer/envelope.h"
 #include "render/answer/fields.h"
 #include "render/answer/next.h"
+#include "render/answer/place.h"
 #include "render/answer/stack_lines.h"
 #include "render/snapshot/diff/diff_answer.h"
 #include "render/snapshot/renderers.h"
@@ -454,7 +455,7 @@ static void put_parts(struct buf *to, const struct text_context *s, const char *
         if (change == 0)
             break;
         buf_text(&words, i == 0 ? "" : ", ");
-        escape_text(&words, part->name, s->style->ascii);
+        category_words(&words, part->name);
         buf_char(&words, ' ');
         put_change(&words, s, change);
     }

@@ -14,6 +14,7 @@
 #include "render/answer/envelope.h"
 #include "render/answer/fields.h"
 #include "render/answer/next.h"
+#include "render/answer/place.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
@@ -153,8 +154,11 @@ static str by_cell(struct text_context *s, const struct fragment_culprit *by)
     if (by->expected)
         buf_text(text, "workspace, expected: ");
     escape_text(text, by->site.culprit, s->style->ascii);
-    if (!by->expected && by->category != CATEGORY_UNKNOWN)
-        buf_format(text, " (%s)", category_names[by->category]);
+    if (!by->expected && by->category != CATEGORY_UNKNOWN) {
+        buf_text(text, " (");
+        category_words(text, str_from(category_names[by->category]));
+        buf_char(text, ')');
+    }
     return cell_end(&s->cells);
 }
 

@@ -19,6 +19,7 @@
 #include "render/answer/envelope.h"
 #include "render/answer/fields.h"
 #include "render/answer/next.h"
+#include "render/answer/place.h"
 #include "render/snapshot/leaks/leaks_lines.h"
 #include "render/snapshot/renderers.h"
 #include "render/snapshot/steps/step_parts.h"
@@ -146,7 +147,7 @@ static void put_place(struct buf *to, const struct text_context *s, const struct
 {
     enum difference by = difference_of(s->leaks, site);
     buf_text(to, " at ");
-    escape_text(to, site->site.culprit, s->style->ascii);
+    place_words(to, site->site.culprit, s->style->ascii);
     if (!str_equal(site->site.culprit, site->site.owner)) {
         buf_text(to, " (");
         escape_text(to, site->site.owner, s->style->ascii);
@@ -243,7 +244,7 @@ static void put_carried(struct text_context *s, const char *kind)
     if (most == NULL)
         return;
     buf_text(&s->words, "; ");
-    escape_text(&s->words, most->site.culprit, s->style->ascii);
+    place_words(&s->words, most->site.culprit, s->style->ascii);
     buf_text(&s->words, " carries ");
     human_bytes(&s->words, (int64_t)most->bytes[last]);
     buf_format(&s->words, " of each %s into the next", kind);
@@ -309,16 +310,17 @@ static void put_total(struct buf *to, struct text_context *s)
         }
     if (!told && sites == 0)
         return;
+    const char *kind = step_kind_names[g->steps.steps.kind];
     if (told) {
         human_bytes(&s->words, g->slope_total_bytes);
-        buf_text(&s->words, sites == 0 ? " a step in all" : " a step in all is left behind");
+        buf_format(&s->words, " a %s in all%s", kind, sites == 0 ? "" : " is left behind");
     }
     if (sites != 0) {
         buf_text(&s->words, told ? "; " : "");
         human_bytes(&s->words, (int64_t)rise);
-        buf_text(&s->words, told ? " a step more at " : " a step at ");
+        buf_format(&s->words, " a %s%s at ", kind, told ? " more" : "");
         human_counted(&s->words, sites, "site", s->style->ascii);
-        buf_text(&s->words, " whose memory is replaced by larger");
+        buf_format(&s->words, " whose memory is replaced by larger memory in each %s", kind);
     }
     if (told && g->steps_to_full >= 0 && sites == 0) {
         buf_text(&s->words, "; full after about ");
@@ -333,7 +335,7 @@ static void put_first_step(struct buf *to, struct text_context *s)
     const struct leaks *g = s->leaks;
     const struct first_step_row *row = g->first_step;
     bool done[CATEGORIES] = { false };
-    buf_text(&s->words, "the first step adds ");
+    buf_format(&s->words, "the first %s adds ", step_kind_names[g->steps.steps.kind]);
     human_bytes(&s->words, g->first_step_bytes);
     for (const char *begin = ": ";; begin = ", ") {
         uint32_t best = UINT32_MAX;
@@ -343,8 +345,12 @@ static void put_first_step(struct buf *to, struct text_context *s)
         if (best == UINT32_MAX)
             break;
         done[best] = true;
-        buf_format(&s->words, "%s%s ", begin, category_names[row[best].category]);
-        human_bytes(&s->words, row[best].bytes);
+        bool less = row[best].bytes < 0;
+        buf_text(&s->words, begin);
+        buf_text(&s->words, less ? "less " : "");
+        category_words(&s->words, str_from(category_names[row[best].category]));
+        buf_char(&s->words, ' ');
+        human_bytes(&s->words, less ? -row[best].bytes : row[best].bytes);
     }
     put_words(to, s, "start");
 }
@@ -378,8 +384,13 @@ static const struct shown_column all_columns[COLUMNS] = {
 
 static str place_cell(struct text_context *s, const struct leak_site *site)
 {
-    escape_text(&s->cells.text, site->site.culprit, s->style->ascii);
-    put_difference(&s->cells.text, s, site, difference_of(s->leaks, site));
+    enum difference by = difference_of(s->leaks, site);
+    /* Where there is little room, what tells two apart is worth more than the function's name. */
+    bool brief = by != DIFFERENT && s->style->width < WIDE;
+    str name = site->site.culprit;
+    place_words(&s->cells.text, brief && name.ptr[0] != '(' ? file_and_line(name) : name,
+                s->style->ascii);
+    put_difference(&s->cells.text, s, site, by);
     return cell_end(&s->cells);
 }
 
@@ -409,6 +420,38 @@ static bool owners_differ(const struct leaks *g)
             !str_equal(g->site[i].site.culprit, g->site[i].site.owner))
             return true;
     return false;
+}
+
+/* What the names of the classes in the table mean; a leak needs no explanation. */
+static void put_legend(struct buf *to, const struct text_context *s)
+{
+    static const char *const meaning[LEAK_CLASSES] = {
+        [LEAK_CLASS_ONE_TIME] = "one time: came with the first step and stays",
+        [LEAK_CLASS_REPLACED] = "replaced: the next step's takes its place",
+        [LEAK_CLASS_PLATEAU] = "plateau: rose and stopped",
+        [LEAK_CLASS_SAWTOOTH] = "sawtooth: rises and is freed again",
+        [LEAK_CLASS_TOO_SMALL] = "too small: grows, by little",
+    };
+    bool has[LEAK_CLASSES] = { false }, grows = false;
+    struct buf words;
+    buf_init(&words, 1 << 10);
+    for (uint32_t i = 0; i < s->leaks->sites; i++) {
+        const struct leak_site *site = &s->leaks->site[i];
+        bool outgrown = is_outgrown(s->leaks, site);
+        grows = grows || outgrown;
+        has[site->class] = has[site->class] || !outgrown;
+    }
+    if (grows)
+        buf_text(&words, "grows: each step's is larger than the last one's");
+    for (int i = 0; i < LEAK_CLASSES; i++)
+        if (has[i] && meaning[i] != NULL)
+            buf_format(&words, "%s%s", words.len > 0 ? "; " : "", meaning[i]);
+    if (words.len > 0) {
+        paint_on(to, s->style, PAINT_DIM);
+        text_wrap(to, s->style, buf_slice(&words), 0, 0);
+        paint_off(to, s->style);
+    }
+    buf_end(&words, to);
 }
 
 /* "and 3 more sites; --rows shows them", "9 sites that do not change hold 1.20 GiB; --json has
@@ -483,6 +526,8 @@ static void put_table(struct buf *to, struct text_context *s, uint32_t most)
     struct text_table table = { column, columns, rows, cell, 0 };
     if (rows != 0)
         text_table(to, s->style, &table);
+    if (rows != 0)
+        put_legend(to, s);
     put_left_out(to, s, left);
 }
 

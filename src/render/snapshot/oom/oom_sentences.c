@@ -163,70 +163,79 @@ static void growth_words(struct buf *to, const struct oom_program *p, bool ascii
     escape_text(to, p->grows->site.culprit, ascii);
 }
 
-static void leak_words(struct buf *to, const struct oom *oom, bool ascii)
+static void leak_words(struct buf *to, const struct oom *oom, bool ascii, bool whole)
 {
     const struct oom_program *p = &oom->program;
-    buf_text(to, p->growth_sure ? "Memory grows " : "Memory may grow ");
-    growth_words(to, p, ascii);
-    buf_text(to, ". ");
+    if (whole) {
+        buf_text(to, p->growth_sure ? "Memory grows " : "Memory may grow ");
+        growth_words(to, p, ascii);
+        buf_text(to, ". ");
+    }
     free_words(to, oom);
     buf_text(to, "; with all of it in one piece this request would have fit, and ");
     add(to, oom, p->left_bytes);
     buf_text(to, " would have been left");
 }
 
-static void state_words(struct buf *to, const struct oom *oom, bool ascii)
+static void state_words(struct buf *to, const struct oom *oom, bool ascii, bool whole)
 {
     const struct oom_program *p = &oom->program;
-    buf_text(to, "The state of the optimizer does not fit: its first step had made that of ");
+    buf_text(to, whole ? "The state of the optimizer does not fit: its first step had made the "
+                         "state of "
+                       : "The optimizer's first step had made the state of ");
     human_counted(to, p->stated, "parameter", ascii);
-    buf_text(to, ", and that of the others takes at least ");
+    buf_text(to, ", and the state of the others takes at least ");
     human_known_bytes(to, p->state_left_bytes);
     buf_text(to, " more. ");
     free_words(to, oom);
 }
 
-static void next_words(struct buf *to, const struct oom *oom)
+static void next_words(struct buf *to, const struct oom *oom, bool whole)
 {
-    buf_text(to, "The program needs more than it can have: in earlier steps it took up to ");
+    buf_text(to, whole ? "The program needs more than it can have: in earlier steps it took up to "
+                       : "In earlier steps the program took up to ");
     human_known_bytes(to, oom->program.next_bytes);
     buf_text(to, " from this request on. ");
     free_words(to, oom);
 }
 
-static void full_words(struct buf *to, const struct oom *oom)
+static void full_words(struct buf *to, const struct oom *oom, bool whole)
 {
     const struct oom_figures *f = &oom->measured.figures;
-    buf_text(to, oom->program.nearly_full ? "The program holds too much: " : "");
-    add(to, oom, f->active);
-    buf_text(to, " in use, and of the memory reserved for it only ");
-    add(to, oom, f->internal_free);
-    buf_text(to, " free, in pieces");
-    if (f->device_free > 0) {
-        buf_text(to, "; on the card ");
-        human_known_bytes(to, f->device_free);
+    if (whole) {
+        buf_text(to, oom->program.nearly_full ? "The program holds too much: "
+                                              : "No piece of the free memory is large enough: ");
+        add(to, oom, f->active);
+        buf_text(to, " were in use and only ");
     }
-    buf_text(to, f->device_free > 0 ? ". All of it in one piece" : ". In one piece this");
-    buf_text(to, " would have served the request and left ");
+    add(to, oom, f->internal_free);
+    buf_text(to, whole ? " free inside reserved memory, in pieces"
+                       : " were free inside reserved memory, in pieces");
+    if (f->device_free > 0) {
+        buf_text(to, ", and ");
+        human_known_bytes(to, f->device_free);
+        buf_text(to, " on the card");
+    }
+    buf_text(to, ". In one piece, the free memory would have served the request and left ");
     add(to, oom, oom->program.left_bytes);
     buf_text(to, " for all that follows");
 }
 
-static void live_words(struct buf *to, const struct oom *oom, bool ascii)
+static void live_words(struct buf *to, const struct oom *oom, bool ascii, bool whole)
 {
     const struct oom_figures *f = &oom->measured.figures;
     switch (oom->program.lack) {
     case OOM_LACK_LEAK:
-        leak_words(to, oom, ascii);
+        leak_words(to, oom, ascii, whole);
         return;
     case OOM_LACK_STATE:
-        state_words(to, oom, ascii);
+        state_words(to, oom, ascii, whole);
         return;
     case OOM_LACK_NEXT:
-        next_words(to, oom);
+        next_words(to, oom, whole);
         return;
     case OOM_LACK_FREE:
-        full_words(to, oom);
+        full_words(to, oom, whole);
         return;
     case OOM_LACK_NONE:
     case OOM_LACKS:
@@ -250,7 +259,7 @@ static void live_words(struct buf *to, const struct oom *oom, bool ascii)
     buf_text(to, " that PyTorch could reserve");
 }
 
-void oom_verdict_words(struct buf *to, const struct oom *oom, bool ascii)
+static void verdict_words(struct buf *to, const struct oom *oom, bool ascii, bool whole)
 {
     const struct oom_figures *f = &oom->measured.figures;
     switch (oom->tests.verdict) {
@@ -285,13 +294,23 @@ void oom_verdict_words(struct buf *to, const struct oom *oom, bool ascii)
         outside_words(to, oom);
         break;
     case OOM_LIVE_EXCEEDS_CAPACITY:
-        live_words(to, oom, ascii);
+        live_words(to, oom, ascii, whole);
         break;
     case OOM_UNDECIDED:
         buf_text(to, "Why memory ran out cannot be told: too little is known");
         break;
     }
     buf_char(to, '.');
+}
+
+void oom_verdict_words(struct buf *to, const struct oom *oom, bool ascii)
+{
+    verdict_words(to, oom, ascii, true);
+}
+
+void oom_detail_words(struct buf *to, const struct oom *oom, bool ascii)
+{
+    verdict_words(to, oom, ascii, false);
 }
 
 const char *oom_must_fit(const struct oom *oom)
@@ -312,7 +331,7 @@ const char *oom_test_words(enum oom_verdict test)
         [OOM_OTHER_STREAM] = "+ free on other streams",
         [OOM_PRIVATE_POOLS] = "+ free in other pools",
         [OOM_OUTSIDE_PYTORCH] = "+ outside PyTorch, less 1 GiB",
-        [OOM_LIVE_EXCEEDS_CAPACITY] = "lacking even with all of these",
+        [OOM_LIVE_EXCEEDS_CAPACITY] = "missing, with all of these",
     };
     return words[test];
 }

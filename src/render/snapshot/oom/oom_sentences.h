@@ -11,6 +11,9 @@
 /* The verdict, with the numbers it stands on. */
 void oom_verdict_words(struct buf *to, const struct oom *oom, bool ascii);
 
+/* The same behind oom_headline_words and oom_request_words, without what these said. */
+void oom_detail_words(struct buf *to, const struct oom *oom, bool ascii);
+
 /* Which sum a test compares with the request. */
 const char *oom_test_words(enum oom_verdict test);
 

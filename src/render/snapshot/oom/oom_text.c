@@ -6,6 +6,7 @@
 #include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/oom/oom.h"
 #include "analysis/snapshot/oom/oom_measure.h"
+#include "analysis/snapshot/oom/oom_program.h"
 #include "analysis/snapshot/oom/oom_tests.h"
 #include "analysis/snapshot/study/study.h"
 #include "base/buf.h"
@@ -16,6 +17,7 @@
 #include "render/answer/envelope.h"
 #include "render/answer/fields.h"
 #include "render/answer/next.h"
+#include "render/answer/place.h"
 #include "render/snapshot/oom/oom_lines.h"
 #include "render/snapshot/oom/oom_sentences.h"
 #include "render/snapshot/renderers.h"
@@ -94,9 +96,15 @@ static void put_request(struct text_context *s)
     struct buf *words = &s->words;
     human_known_bytes(words, f->request);
     if (oom->basis == OOM_EVENT) {
-        buf_format(words, " at event %lld by ", (long long)oom->event);
-        escape_text(words, oom->request_site.culprit, s->style->ascii);
-        if (!str_equal(oom->request_site.culprit, oom->request_site.owner)) {
+        buf_format(words, " at event %lld", (long long)oom->event);
+        if (oom->request_stack.n != 0) {
+            buf_text(words, " by ");
+            escape_text(words, oom->request_site.culprit, s->style->ascii);
+        } else {
+            buf_text(words, "; no stack says by which line");
+        }
+        if (oom->request_stack.n != 0 &&
+            !str_equal(oom->request_site.culprit, oom->request_site.owner)) {
             buf_text(words, " in ");
             escape_text(words, oom->request_site.owner, s->style->ascii);
         }
@@ -166,15 +174,10 @@ static void put_trend(struct text_context *s)
     const struct oom *oom = s->oom;
     struct buf *words = &s->words;
     if (oom->previous_step_bytes != UNKNOWN_U64) {
-        buf_text(words, "at the same point of the step before, ");
-        human_known_bytes(words, oom->previous_step_bytes);
-        buf_text(words, " were in use, now ");
         human_known_bytes(words, oom->live_bytes);
-    }
-    if (oom->steps_of_growth >= 0) {
-        buf_text(words, words->len > 0 ? "; ~" : "~");
-        buf_fixed(words, oom->steps_of_growth, 1);
-        buf_text(words, " steps of steady growth led here (vramscope leaks)");
+        buf_text(words, " were in use, and ");
+        human_known_bytes(words, oom->previous_step_bytes);
+        buf_text(words, " at the same point of the step before");
     }
     put_words(s, "trend");
 }
@@ -196,7 +199,7 @@ static const struct shown_column test_columns[TEST_COLUMNS] = {
     [TEST] = { OF_TEST(id), 0 },
     [HOLDS] = { OF_TEST(holds), 0 },
     [TEST_BYTES] = { OF_TEST(bytes), 0 },
-    [MEANING] = { COMPOSED("which are", false), 16 },
+    [MEANING] = { COMPOSED("what the bytes are", false), 16 },
 };
 
 static bool test_cell(void *arg, const void *row, uint32_t column, str *ret)
@@ -204,13 +207,18 @@ static bool test_cell(void *arg, const void *row, uint32_t column, str *ret)
     static const str holds[] = {
         [OOM_NO] = { "no", 2 }, [OOM_YES] = { "yes", 3 }, [OOM_UNKNOWN] = { "unknown", 7 }
     };
-    const struct text_context *s = arg;
+    struct text_context *s = arg;
     const struct oom_test *test = row;
     bool decides = test->id == s->oom->tests.verdict && test->holds == OOM_YES;
+    bool left = test->id == OOM_LIVE_EXCEEDS_CAPACITY && test->known && test->bytes < 0;
+    /* The request would have fit, but not what the program needs next. */
+    bool short_of = test->holds == OOM_YES && test->asked && !test->enough;
     if (column == HOLDS)
-        *ret = decides ? S("YES") : holds[test->holds];
+        *ret = decides ? S("YES") : short_of ? S("not enough") : holds[test->holds];
     else if (column == MEANING)
-        *ret = str_from(oom_test_words(test->id));
+        *ret = left ? S("left, with all of these") : str_from(oom_test_words(test->id));
+    else if (column == TEST_BYTES && left)
+        *ret = cell_bytes(&s->cells, -test->bytes);
     else
         return false;
     return true;
@@ -402,10 +410,11 @@ static bool is_all_of_category(const struct oom *oom)
 static void put_must_go_category(struct text_context *s)
 {
     const struct oom_sites *sites = &s->oom->must_go_category;
-    buf_format(&s->words, "or only %s, from %u site%s with ", category_names[s->oom->category],
-               (unsigned)sites->count, sites->count == 1 ? "" : "s");
+    buf_text(&s->words, "or, of one category alone, ");
     human_known_bytes(&s->words, sites->bytes);
-    buf_char(&s->words, ':');
+    buf_text(&s->words, " of ");
+    category_words(&s->words, str_from(category_names[s->oom->category]));
+    buf_format(&s->words, " at %u line%s:", (unsigned)sites->count, sites->count == 1 ? "" : "s");
     put_words(s, "");
     put_site_table(s, sites);
 }
@@ -424,11 +433,13 @@ static void put_must_go(struct text_context *s)
         return;
     }
     human_known_bytes(words, oom->need_bytes);
-    buf_format(words, " for %s to fit; the largest site%s that hold%s that much", oom_must_fit(oom),
+    buf_format(words, " for %s to fit; the largest line%s that hold%s that much", oom_must_fit(oom),
                oom->must_go.count == 1 ? "" : "s", oom->must_go.count == 1 ? "s" : "");
     bool same = is_all_of_category(oom);
-    if (same)
-        buf_format(words, ", all of it %s", category_names[oom->category]);
+    if (same) {
+        buf_text(words, ", all of it ");
+        category_words(words, str_from(category_names[oom->category]));
+    }
     buf_char(words, ':');
     put_words(s, "must go");
     put_site_table(s, &oom->must_go);
@@ -465,6 +476,10 @@ static void put_commands(struct text_context *s, str path, const struct buf *at,
     const char *label = "next";
     if (at->failed || replay->failed)
         return;
+    if (s->oom->program.lack == OOM_LACK_LEAK) {
+        next_line(s->to, s->style, label, "leaks", path, "", "what grows");
+        label = "";
+    }
     if (s->oom->what_if.setting != NULL) {
         next_line(s->to, s->style, label, "replay", path, replay->at, "replay the setting");
         label = "";
@@ -486,9 +501,10 @@ static void put_next(struct out *out, const struct device_answer *d,
     buf_init(&at, 256);
     buf_init(&replay, 512);
     buf_format(&at, " --at %s", oom->basis == OOM_EVENT ? "oom" : "end");
-    if (oom->what_if.setting != NULL)
-        buf_format(&replay, " --set %s --capacity %llu", oom->what_if.setting,
-                   (unsigned long long)oom->capacity_seen_bytes);
+    if (oom->what_if.setting != NULL) {
+        buf_format(&replay, " --set %s --capacity ", oom->what_if.setting);
+        next_size(&replay, oom->capacity_seen_bytes);
+    }
     if (answer->devices > 1 || d->name.number != 0) {
         buf_format(&at, " --device %u", (unsigned)d->name.number);
         buf_format(&replay, " --device %u", (unsigned)d->name.number);

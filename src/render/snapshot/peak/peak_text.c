@@ -14,6 +14,7 @@
 #include "render/answer/device_pages.h"
 #include "render/answer/envelope.h"
 #include "render/answer/fields.h"
+#include "render/answer/place.h"
 #include "render/answer/stack_lines.h"
 #include "render/snapshot/peak/peak_lines.h"
 #include "render/snapshot/renderers.h"
@@ -63,7 +64,7 @@ static str row_cell(const struct text_context *s, const struct peak_row *row, en
                     enum peak_column column)
 {
     if (column == NAME)
-        return by == BY_SIZE ? size_cell(s, row->name) : cell_text(s->cells, row->name);
+        return by == BY_SIZE ? size_cell(s, row->name) : place_text_cell(s->cells, row->name);
     if (column == OWNER && row->owner.ptr == NULL)
         return S("(several)");
     if (column == OWNER && str_equal(row->owner, row->name))

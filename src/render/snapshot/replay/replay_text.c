@@ -2,7 +2,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "allocator/replay/replay.h"
@@ -548,24 +547,27 @@ static void put_no_limit(struct buf *to, const struct text_context *s,
 {
     struct buf *words = s->words;
     uint64_t capacity = d->identities.recorded_capacity_bytes;
-    char options[64];
     if (!s->serves_all)
         return;
     buf_format(words,
-               "none was given: the request that failed in the recording (event %lld) is served "
-               "in every row, which then ends: whether it would fit stays open",
+               "none: without --capacity every row serves the request that failed in the "
+               "recording (event %lld), and ends there",
                (long long)d->row[0].answer.served_oom_event);
-    put_words(to, s, "limit");
-    if (!d->has_identities || capacity == 0 || capacity == UNKNOWN_U64)
+    if (!d->has_identities || capacity == 0 || capacity == UNKNOWN_U64) {
+        put_words(to, s, "limit");
         return;
-    buf_text(words, "whether it fits in the ");
+    }
+    buf_text(words, "; to see what fits in the ");
     human_known_bytes(words, capacity);
-    buf_text(words, " of the failure:");
-    put_words(to, s, "");
-    snprintf(options, sizeof options, "%s --capacity %llu", s->many ? " --sweep" : "",
-             (unsigned long long)capacity);
+    buf_text(words, " that there were:");
+    put_words(to, s, "limit");
+    buf_text(words, s->many ? " --sweep --capacity " : " --capacity ");
+    next_size(words, capacity);
+    buf_char(words, '\0');
     envelope_label(to, s->style, "");
-    next_command(to, s->style, "replay", s->path, options);
+    if (!words->failed)
+        next_command(to, s->style, "replay", s->path, words->at);
+    words->len = 0;
     buf_char(to, '\n');
 }
 

@@ -80,7 +80,7 @@ static void leak_text(struct buf *to, const struct leak_site *site)
     human_bytes(to, leak_rise_bytes(site));
     buf_text(to, " more in ");
     if (site->every_steps > 1)
-        buf_format(to, "one of %u steps at ", (unsigned)site->every_steps);
+        buf_format(to, "one step in %u at ", (unsigned)site->every_steps);
     else
         buf_text(to, "each step at ");
     buf_str(to, site->site.culprit);

@@ -11,6 +11,7 @@
 #include "analysis/snapshot/report/report.h"
 #include "base/buf.h"
 #include "base/str.h"
+#include "render/answer/place.h"
 #include "render/snapshot/oom/oom_sentences.h"
 #include "render/snapshot/report/report_parts.h"
 #include "render/write/escape.h"
@@ -33,7 +34,7 @@ void report_growth_place(struct buf *to, const struct leak_site *site, bool asci
     human_bytes(to, leak_rise_bytes(site));
     buf_text(to, " more stay after ");
     if (site->every_steps > 1)
-        buf_format(to, "one of %u steps", (unsigned)site->every_steps);
+        buf_format(to, "one step in %u", (unsigned)site->every_steps);
     else
         buf_text(to, "each step");
     buf_text(to, " at ");
@@ -142,7 +143,7 @@ static void failure_words(struct buf *to, const struct report_device *d, bool as
                     oom->program.lack == OOM_LACK_NONE && oom->short_by_bytes > 0;
         if (!said && oom->tests.verdict != OOM_UNDECIDED) {
             buf_char(to, ' ');
-            oom_verdict_words(to, oom, ascii);
+            oom_detail_words(to, oom, ascii);
         }
         if (oom->what_if.tried > 0)
             buf_char(to, ' ');
@@ -212,7 +213,7 @@ static void holder_words(struct buf *to, const struct report_device *d, bool asc
     if (d->hidden_culprit.len == 0 && d->row[0].category.len > 0 &&
         !str_equal(d->row[0].category, S("unknown"))) {
         buf_text(to, ", all of it ");
-        report_category_words(to, d->row[0].category);
+        category_words(to, d->row[0].category);
     }
     buf_char(to, '.');
 }

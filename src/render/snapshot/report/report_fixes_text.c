@@ -5,6 +5,7 @@
 
 #include "analysis/snapshot/advise/advise.h"
 #include "analysis/snapshot/oom/oom.h"
+#include "analysis/snapshot/oom/oom_program.h"
 #include "analysis/snapshot/report/report.h"
 #include "base/buf.h"
 #include "base/str.h"
@@ -56,6 +57,14 @@ bool report_must_go_words(struct buf *to, const struct report_device *d)
     const struct oom_sites *sites = &sections->oom.must_go;
     if (!sites->enough || sites->count == 0 || !is_line(sites->at[0].site.culprit))
         return false;
+    /* The largest line is that of gradients or parameters, which nobody can make smaller. */
+    if (sections->oom.program.lack == OOM_LACK_STATE) {
+        buf_text(to, "the optimizer's state takes at least ");
+        human_known_bytes(to, sections->oom.program.state_left_bytes);
+        buf_text(to, " more: choose an optimizer with less (8-bit, or without momentum), shard "
+                     "its state, or keep it on the host.");
+        return true;
+    }
     const struct oom_site *site = &sites->at[0];
     buf_text(to, "make ");
     buf_str(to, site->site.culprit);

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "render/answer/answer.h"
 #include "render/answer/envelope.h"
+#include "render/answer/place.h"
 #include "render/snapshot/report/findings_sentences.h"
 #include "render/snapshot/report/report_parts.h"
 #include "render/write/cells.h"
@@ -24,12 +25,6 @@ enum { ROWS_DEFAULT = 8, ROW_CELLS = 5, CATEGORIES_SHOWN = 5 };
 
 /* A category with less is not named: "0.0 %" says nothing. */
 static const double SHARE_LEAST = 0.0005;
-
-void report_category_words(struct buf *to, str category)
-{
-    for (size_t i = 0; i < category.len; i++)
-        buf_char(to, category.ptr[i] == '_' ? ' ' : category.ptr[i]);
-}
 
 /* The rows as one more row: what the table does not show. */
 struct report_row report_rest(const struct report_device *d, uint32_t shown)
@@ -61,11 +56,11 @@ static void fill_row(struct cells *cells, const struct report_row *row, bool cat
     cell[0] = cell_known_bytes(cells, row->bytes);
     cell[1] = cell_share(cells, row->share_ratio);
     cell[2] = cell_count(cells, row->count);
-    cell[3] = cell_text(cells, row->name);
+    cell[3] = place_text_cell(cells, row->name);
     if (!categories)
         return;
     if (row->category.len > 0)
-        report_category_words(&cells->text, row->category);
+        category_words(&cells->text, row->category);
     else
         buf_text(&cells->text, "several");
     cell[4] = cell_end(cells);
@@ -136,7 +131,7 @@ bool report_made_of_words(struct buf *to, const struct report_device *d)
         if (i > 0 && share < SHARE_LEAST)
             break;
         buf_text(to, i == 0 ? "" : ", ");
-        report_category_words(to, str_from(category_names[t->row[i].category]));
+        category_words(to, str_from(category_names[t->row[i].category]));
         buf_char(to, ' ');
         human_share(to, share);
         rest -= t->row[i].bytes;

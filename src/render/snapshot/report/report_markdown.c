@@ -10,6 +10,7 @@
 #include "render/answer/answer.h"
 #include "render/answer/envelope.h"
 #include "render/answer/next.h"
+#include "render/answer/place.h"
 #include "render/answer/terminal_chart.h"
 #include "render/snapshot/advise/advise.h"
 #include "render/snapshot/renderers.h"
@@ -138,7 +139,7 @@ static void put_row(struct buf *to, const struct report_row *row, bool code, boo
         if (code && row->category.len == 0)
             buf_text(to, "several");
         else
-            report_category_words(to, row->category);
+            category_words(to, row->category);
         buf_text(to, " |");
     }
     buf_char(to, '\n');

@@ -1,5 +1,4 @@
 /* report_next_text.c - the commands that a report ends with. */
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,11 +10,11 @@
 #include "render/snapshot/report/report_parts.h"
 #include "render/write/human.h"
 
-enum { NEXT_MOST = 5, SWEEP_BYTES = 80 };
+enum { NEXT_MOST = 5 };
 
 /* What asks for other settings on the device that ran out last; false where its capacity is not
  * known. */
-static bool sweep_options(const struct report *report, char options[SWEEP_BYTES])
+static bool sweep_options(struct buf *options, const struct report *report)
 {
     const struct oom_fact *oom = NULL;
     const struct report_device *device = NULL;
@@ -29,11 +28,11 @@ static bool sweep_options(const struct report *report, char options[SWEEP_BYTES]
     if (oom == NULL || oom->device_free_bytes == UNKNOWN_U64 || oom->reserved_bytes < 0)
         return false;
     uint64_t capacity = (uint64_t)oom->reserved_bytes + oom->device_free_bytes;
-    int len = snprintf(options, SWEEP_BYTES, " --sweep --capacity %" PRIu64, capacity);
-    if (report->devices > 1)
-        snprintf(options + len, SWEEP_BYTES - (size_t)len, " --device %u",
-                 (unsigned)device->name.number);
-    return true;
+    buf_text(options, " --sweep --capacity ");
+    next_size(options, capacity);
+    next_device(options, device->name, report->devices);
+    buf_char(options, '\0');
+    return !options->failed;
 }
 
 void report_next_text(struct buf *to, const struct style *style, const struct report *report)
@@ -59,8 +58,9 @@ void report_next_text(struct buf *to, const struct style *style, const struct re
     }
     if (!any)
         return;
-    char sweep[SWEEP_BYTES];
-    bool capacity = sweep_options(report, sweep);
+    struct buf sweep;
+    buf_init(&sweep, 1 << 8);
+    bool capacity = sweep_options(&sweep, report);
     const struct {
         const char *verb, *options, *meaning;
         bool shown;
@@ -70,7 +70,7 @@ void report_next_text(struct buf *to, const struct style *style, const struct re
         { "oom", "", "the tests behind it", oom && told },
         { "leaks", "", "what grows", leaks },
         { "fragments", "", "reserved, not in use", gap },
-        { "replay", sweep, "would a setting help?", capacity },
+        { "replay", capacity ? sweep.at : "", "would a setting help?", capacity },
         { "advise", "", "what to change", advice },
         { "peak", " --stacks", "whole stacks", stacks },
         { "peak", " --at oom", "alive when it failed", oom && !told },
@@ -91,4 +91,5 @@ void report_next_text(struct buf *to, const struct style *style, const struct re
                   lines[i].meaning);
         label = "";
     }
+    buf_end(&sweep, to);
 }

@@ -9,7 +9,6 @@
 #include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/report/report.h"
 #include "base/buf.h"
-#include "base/str.h"
 #include "render/answer/answer.h"
 #include "render/answer/terminal_chart.h"
 #include "render/write/human.h"
@@ -61,8 +60,6 @@ void report_picture_text(struct buf *to, const struct report_device *d,
 
 /* Who. */
 
-/* "optimizer state", of "optimizer_state" */
-void report_category_words(struct buf *to, str category);
 bool report_has_categories(const struct report_device *d);
 /* What the rows are of, and those behind the first `shown` as one more. */
 const char *report_heading(const struct report_device *d);

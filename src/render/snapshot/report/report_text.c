@@ -42,6 +42,26 @@ bool report_device_is_empty(const struct report_device *d)
     return d->events == 0 && d->segments == 0;
 }
 
+/* Of several devices, first those that failed, and the one with the highest peak. */
+static void put_worst(struct buf *to, const struct style *style, const struct report *report)
+{
+    struct buf words;
+    buf_init(&words, 1 << 12);
+    size_t from = to->len;
+    buf_char(to, '\n');
+    for (uint32_t i = 0; i < report->devices; i++) {
+        if (!report_ran_out(&report->device[i]))
+            continue;
+        envelope_device_text(&words, report->device[i].name);
+        buf_text(&words, " ran out of memory");
+        envelope_words(to, style, "failed", &words);
+    }
+    ranks_worst_text(to, style, report->ranks, true);
+    if (to->len == from + 1)
+        to->len = from; /* none stands out */
+    buf_free(&words);
+}
+
 /* A program that used no device, or dumped before it did anything, leaves such a file. */
 bool report_is_empty(const struct report *report)
 {
@@ -131,12 +151,13 @@ void report_text(struct out *out, const struct answer_set *set, bool several,
     struct render_options less = *options;
     less.picture = false;
     less.rows = options->rows == 0 ? ROWS_BESIDE : options->rows;
+    if (report->ranks != NULL)
+        put_worst(to, &options->style, report);
     for (uint32_t i = 0; i < report->devices; i++)
         put_device(to, report, &report->device[i], i == leading_device(report) ? options : &less);
     losses_text(to, &options->style, &report->file);
     if (report->ranks != NULL) {
         buf_char(to, '\n');
-        ranks_worst_text(to, &options->style, report->ranks, true);
         ranks_text(to, &options->style, report->ranks, true);
     }
     report_next_text(to, &options->style, report);

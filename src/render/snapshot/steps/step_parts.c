@@ -57,7 +57,7 @@ static void put_refusal(struct buf *to, const char *rule)
     static const struct {
         const char *rule, *words;
     } refusals[] = {
-        { "no_python_frames", "which no Python code called: not steps" },
+        { "no_python_frames", "which no Python code calls: not steps" },
         { "autograd_threads", "all inside one backward: not steps" },
         { "optimizer_phase", "all inside the optimizer, one parameter after another: not steps" },
         { "inside_module", "all inside one module's call, like layers: not steps" },
@@ -90,14 +90,16 @@ void steps_lines(struct buf *to, const struct style *style, const struct step_ro
     put_agreement(&words, s);
     if (s->passes != 0) {
         buf_text(&words, "; beside them ");
-        human_counted(&words, s->passes, "pass", style->ascii);
-        buf_text(&words, " without a backward");
+        human_count(&words, s->passes, style->ascii);
+        buf_text(&words,
+                 s->passes == 1 ? " pass without a backward" : " passes without a backward");
     }
     envelope_words(to, style, "steps", &words);
     for (uint32_t i = 0; i < rows->inners && i < LOOPS_TOLD; i++) {
         const struct inner_loop *loop = &rows->inner[i].loop;
-        buf_format(&words, "%u times %u allocation%s at ", loop->repeats, loop->period_allocs,
-                   loop->period_allocs == 1 ? "" : "s");
+        buf_format(&words, "%u allocation%s repeat%s %u times at ", loop->period_allocs,
+                   loop->period_allocs == 1 ? "" : "s", loop->period_allocs == 1 ? "s" : "",
+                   loop->repeats);
         escape_text(&words, rows->inner[i].site.culprit, style->ascii);
         buf_text(&words, ", ");
         put_refusal(&words, loop->refused_by);
