@@ -39,7 +39,7 @@ static const struct field group_fields[] = {
       FIELD_AT(struct fragment_group, stranded_ratio), .decimals = 6, .bounded = true },
     { "largest_free_bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED,
       FIELD_AT(struct fragment_group, largest_free_bytes) },
-    { "servable_bytes", "serves", UNIT_BYTES, FIELD_UNSIGNED,
+    { "servable_bytes", "largest fit", UNIT_BYTES, FIELD_UNSIGNED,
       FIELD_AT(struct fragment_group, servable_bytes) },
     { "naive_ratio", "1-largest/free", UNIT_RATIO, FIELD_REAL,
       FIELD_AT(struct fragment_group, naive_ratio), .decimals = 6, .null = NULL_NEGATIVE,
@@ -90,7 +90,7 @@ const struct row_type fragment_pin_row_type =
 
 static const struct field move_fields[] = {
     { "address", NULL, UNIT_ADDRESS, FIELD_UNSIGNED, FIELD_AT(struct fragment_move, address) },
-    { "bytes", "if moved", UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct fragment_move, bytes) },
+    { "bytes", "block", UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct fragment_move, bytes) },
     { "returned_bytes", "returns", UNIT_BYTES, FIELD_UNSIGNED,
       FIELD_AT(struct fragment_move, returned_bytes) },
     { "age_events", "age", UNIT_COUNT, FIELD_SIGNED, FIELD_AT(struct fragment_move, age_events),

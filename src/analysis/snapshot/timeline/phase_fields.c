@@ -116,7 +116,7 @@ static const struct field phase_fields[] = {
     { "peak_bytes", "peak", UNIT_BYTES, FIELD_SIGNED, FIELD_AT(struct phase_row, peak_bytes) },
     { "peak_event", NULL, UNIT_EVENT, FIELD_SIGNED, FIELD_AT(struct phase_row, peak_event),
       .bounded = true },
-    { "contribution_bytes", "in step", UNIT_BYTES, FIELD_SIGNED,
+    { "contribution_bytes", "above start", UNIT_BYTES, FIELD_SIGNED,
       FIELD_AT(struct phase_row, contribution_bytes), .when = is_in_step },
     { "first_stack", NULL, UNIT_NONE, FIELD_STACK, FIELD_AT(struct phase_row, first_stack) },
     { "largest_stack", NULL, UNIT_NONE, FIELD_STACK, FIELD_AT(struct phase_row, largest.stack) },

@@ -405,7 +405,9 @@ static void put_total_words(struct buf *to, const struct text_context *s)
         human_share(to, (double)(b >= a ? b - a : a - b) / (double)a);
         buf_text(to, " of A)");
     }
-    if (d->weight != DIFF_ALLOCS) {
+    if (d->weight != DIFF_ALLOCS && d->total.count == 0) {
+        buf_text(to, ", as many allocations");
+    } else if (d->weight != DIFF_ALLOCS) {
         str count = counts_cell(s, d->total.count);
         buf_text(to, ", ");
         buf_str(to, count);

@@ -1,6 +1,7 @@
 /* fragments_text.c - reserved memory that cannot be used, and the blocks that pin it, for people.
  */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/snapshot/categories/category_rules.h"
@@ -21,7 +22,7 @@
 #include "render/write/human.h"
 #include "render/write/out.h"
 
-enum { PINS_DEFAULT = 10, GROUPS_MOST = 20 };
+enum { PINS_DEFAULT = 10, GROUPS_MOST = 20, WIDE = 100 };
 
 /* What is put together for one device. */
 struct text_context {
@@ -147,13 +148,28 @@ static void put_groups(struct text_context *s, const struct fragments *f)
     }
 }
 
+/* "train.py:45" of "train.py:45 main"; other names as they are. */
+static str without_function(str name)
+{
+    size_t end = name.len;
+    while (end > 0 && name.ptr[end - 1] != ' ')
+        end--;
+    if (end < 2 || name.ptr[0] == '(')
+        return name;
+    return (str){ name.ptr, end - 1 };
+}
+
 /* "train.py:45 main (gradient)"; what every process has is not to be blamed on a line. */
-static str by_cell(struct text_context *s, const struct fragment_culprit *by)
+static str by_cell(struct text_context *s, const struct fragment_culprit *by, bool brief)
 {
     struct buf *text = &s->cells.text;
     if (by->expected)
         buf_text(text, "workspace, expected: ");
-    escape_text(text, by->site.culprit, s->style->ascii);
+    /* Where there is little room, the category is worth more than the function's name. */
+    str name = by->site.culprit;
+    if (brief && !by->expected && by->category != CATEGORY_UNKNOWN)
+        name = without_function(name);
+    escape_text(text, name, s->style->ascii);
     if (!by->expected && by->category != CATEGORY_UNKNOWN) {
         buf_text(text, " (");
         category_words(text, str_from(category_names[by->category]));
@@ -177,7 +193,7 @@ static bool pin_cell(void *arg, const void *row, uint32_t column, str *ret)
 {
     const struct fragment_pin *p = row;
     if (column == PIN_MADE_BY)
-        *ret = by_cell(arg, &p->by);
+        *ret = by_cell(arg, &p->by, ((struct text_context *)arg)->style->width < WIDE);
     return column == PIN_MADE_BY;
 }
 
@@ -245,7 +261,7 @@ static const struct shown_column move_columns[MOVE_COLUMNS] = {
     [RETURNS] = { OF_MOVE(returned_bytes), 0 },
     [MOVED] = { OF_MOVE(bytes), 0 },
     [AGE] = { OF_MOVE(age_events), 0 },
-    [MOVE_MADE_BY] = { COMPOSED("block allocated by", false), 16 },
+    [MOVE_MADE_BY] = { COMPOSED("allocated by", false), 16 },
 };
 
 static bool move_cell(void *arg, const void *row, uint32_t column, str *ret)
@@ -256,7 +272,7 @@ static bool move_cell(void *arg, const void *row, uint32_t column, str *ret)
     else if (column == AGE && m->age_events < 0)
         *ret = S("older");
     else if (column == MOVE_MADE_BY)
-        *ret = by_cell(arg, &m->by);
+        *ret = by_cell(arg, &m->by, false);
     else
         return false;
     return true;

@@ -456,7 +456,10 @@ static void put_sentences(struct buf *to, const struct text_context *s,
     human_counted(words, a->new_memory, "time", s->style->ascii);
     if (a->retries > 0) {
         buf_text(words, " and has to release its cache ");
-        human_counted(words, a->retries, "time", s->style->ascii);
+        if (a->retries == 1)
+            buf_text(words, "once");
+        else
+            human_counted(words, a->retries, "time", s->style->ascii);
     }
     buf_char(words, '.');
     if (a->changed > 0) {
