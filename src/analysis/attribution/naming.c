@@ -265,7 +265,6 @@ enum vrs_status naming_of(struct naming *n, stack_id stack, struct stack_names *
         frame_id user = found.of[ROLE_USER], owner = found.of[ROLE_OWNER];
         names->owner_frame = owner;
         names->culprit_frame = user.n != 0 ? user : owner;
-        names->from_user = user.n != 0;
         names->culprit = text_of(n, first_of(&found));
         names->owner = owner.n == 0 ? names->culprit : text_of(n, owner);
         if (names->culprit.ptr == NULL || names->owner.ptr == NULL)

@@ -2,7 +2,6 @@
 #ifndef VRS_ANALYSIS_ATTRIBUTION_NAMING_H
 #define VRS_ANALYSIS_ATTRIBUTION_NAMING_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "analysis/attribution/frame_class.h"
@@ -21,7 +20,6 @@ struct stack_names {
     str culprit; /* "model.py:84 forward", "autograd:MmBackward0", "native:empty", "(no stack)" */
     str owner;
     frame_id culprit_frame, owner_frame; /* id 0 where the text is no frame */
-    bool from_user;                      /* the culprit is a frame of the user's own code */
 };
 
 /* Names the stacks of some code, each once; owned by the arena it was made with. */

@@ -194,7 +194,7 @@ static const struct line nowhere = { "text of a preformatted line", "", NO_LINE 
 
 /* `passed`: parts of paths that own nothing. */
 static void check_passing(const struct line *const *lines, const str *passed, uint32_t passes,
-                          const char *culprit, const char *owner, bool from_user)
+                          const char *culprit, const char *owner)
 {
     struct recording r;
     struct arena arena;
@@ -215,7 +215,6 @@ static void check_passing(const struct line *const *lines, const str *passed, ui
         assert_int_equal(naming_of(naming, id, &names, NULL), VRS_OK);
         check_text(names.culprit, culprit);
         check_text(names.owner, owner);
-        assert_int_equal(names.from_user, from_user);
         /* Another one names alike. */
         assert_int_equal(naming_again(naming, &arena, &arena, &naming, NULL), VRS_OK);
     }
@@ -223,10 +222,9 @@ static void check_passing(const struct line *const *lines, const str *passed, ui
     recording_free(&r);
 }
 
-static void check_names(const struct line *const *lines, const char *culprit, const char *owner,
-                        bool from_user)
+static void check_names(const struct line *const *lines, const char *culprit, const char *owner)
 {
-    check_passing(lines, NULL, 0, culprit, owner, from_user);
+    check_passing(lines, NULL, 0, culprit, owner);
 }
 
 #define LINES(...) ((const struct line *const[]){ __VA_ARGS__, NULL })
@@ -234,21 +232,21 @@ static void check_names(const struct line *const *lines, const char *culprit, co
 static void stacks_have_culprits(void **state)
 {
     (void)state;
-    check_names((const struct line *const[]){ NULL }, "(no stack)", "(no stack)", false);
+    check_names((const struct line *const[]){ NULL }, "(no stack)", "(no stack)");
     check_names(LINES(&allocator, &add, &linear, &call, &user), "model.py:84 step",
-                "model.py:84 step", true);
+                "model.py:84 step");
     check_names(LINES(&linear, &wrapper, &trainer, &cell), "345.py:3 <cell line: 1>",
-                "trainer.py:10 train", true);
-    check_names(LINES(&einsum, &user, &windows), "model.py:84 step", "model.py:84 step", true);
-    check_names(LINES(&windows, &user), "train.py:7 main", "train.py:7 main", true);
-    check_names(LINES(&linear, &trainer), "trainer.py:10 train", "trainer.py:10 train", false);
-    check_names(LINES(&generated, &user), "model.py:84 step", "model.py:84 step", true);
+                "trainer.py:10 train");
+    check_names(LINES(&einsum, &user, &windows), "model.py:84 step", "model.py:84 step");
+    check_names(LINES(&windows, &user), "train.py:7 main", "train.py:7 main");
+    check_names(LINES(&linear, &trainer), "trainer.py:10 train", "trainer.py:10 train");
+    check_names(LINES(&generated, &user), "model.py:84 step", "model.py:84 step");
     check_names(LINES(&allocator, &empty, &add, &node), "autograd:MmBackward0",
-                "autograd:MmBackward0", false);
-    check_names(LINES(&allocator, &empty, &add), "native:add", "native:add", false);
-    check_names(LINES(&allocator, &empty), "native:empty", "native:empty", false);
-    check_names(LINES(&call, &linear), "linear.py:125 forward", "linear.py:125 forward", false);
-    check_names(LINES(&allocator, &nowhere), "(no stack)", "(no stack)", false);
+                "autograd:MmBackward0");
+    check_names(LINES(&allocator, &empty, &add), "native:add", "native:add");
+    check_names(LINES(&allocator, &empty), "native:empty", "native:empty");
+    check_names(LINES(&call, &linear), "linear.py:125 forward", "linear.py:125 forward");
+    check_names(LINES(&allocator, &nowhere), "(no stack)", "(no stack)");
 }
 
 static void parts_of_paths_are_passed_over(void **state)
@@ -256,8 +254,8 @@ static void parts_of_paths_are_passed_over(void **state)
     (void)state;
     static const str passed[] = { { "/nothing/", 9 }, { "/transformers/", 14 } };
     const struct line *const *lines = LINES(&linear, &trainer, &windows, &user);
-    check_passing(lines, passed, 1, "train.py:7 main", "trainer.py:10 train", true);
-    check_passing(lines, passed, 2, "train.py:7 main", "train.py:7 main", true);
+    check_passing(lines, passed, 1, "train.py:7 main", "trainer.py:10 train");
+    check_passing(lines, passed, 2, "train.py:7 main", "train.py:7 main");
 }
 
 static void every_allocation_may_fail(void **state)
