@@ -2,10 +2,10 @@
 #include "analysis/snapshot/categories/alike.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/snapshot/categories/category_rules.h"
-#include "analysis/snapshot/curves/lifetime.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/radix_sort.h"

@@ -16,8 +16,6 @@
 #include "base/arena.h"
 #include "base/fail.h"
 #include "model/ids.h"
-#include "model/recording.h"
-#include "model/stacks.h"
 #include "model/strings.h"
 
 /* The line that stacks are told by, as a number. */
