@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/size.h"
+#include "base/str.h"
 
 void human_bytes(struct buf *to, int64_t bytes)
 {
@@ -41,7 +42,8 @@ void human_count(struct buf *to, uint64_t count, bool ascii)
 void human_counted(struct buf *to, uint64_t count, const char *one, bool ascii)
 {
     human_count(to, count, ascii);
-    buf_format(to, " %s%s", one, count == 1 ? "" : "s");
+    bool hisses = str_ends(str_from(one), S("s"));
+    buf_format(to, " %s%s", one, count == 1 ? "" : hisses ? "es" : "s");
 }
 
 void human_share(struct buf *to, double ratio)

@@ -24,7 +24,8 @@ void human_known_bytes(struct buf *to, uint64_t bytes);
  * names, to be typed again. */
 void human_count(struct buf *to, uint64_t count, bool ascii);
 
-/* "1 event", "48 120 events": the count and what it is of, where an s makes several of `one`. */
+/* "1 event", "48 120 events": the count and what it is of, where an s makes several of `one` (and
+ * es of one that ends with s). */
 void human_counted(struct buf *to, uint64_t count, const char *one, bool ascii);
 
 /* "50.1 %"; "-" where the ratio is negative. */

@@ -90,9 +90,8 @@ void steps_lines(struct buf *to, const struct style *style, const struct step_ro
     put_agreement(&words, s);
     if (s->passes != 0) {
         buf_text(&words, "; beside them ");
-        human_count(&words, s->passes, style->ascii);
-        buf_text(&words,
-                 s->passes == 1 ? " pass without a backward" : " passes without a backward");
+        human_counted(&words, s->passes, "pass", style->ascii);
+        buf_text(&words, " without a backward");
     }
     envelope_words(to, style, "steps", &words);
     for (uint32_t i = 0; i < rows->inners && i < LOOPS_TOLD; i++) {
