@@ -576,9 +576,9 @@ static void fill_quota(const struct split *s, const uint32_t *found, uint32_t co
         left -= gradient;
         uint64_t most = new_state ? 0 : count * STATES_MOST;
         uint64_t state = left < most ? left : most;
-        /* Beside an optimizer that makes its state anew, copies may be the state of one before it.
-         */
-        uint64_t copy = new_state ? 0 : left - state;
+        /* Beside an optimizer that makes its state anew, copies may be the state of one before it,
+         * where they are no more than that: else another model is there. */
+        uint64_t copy = new_state && left <= count * STATES_MOST ? 0 : left - state;
         quota[i] = (struct quota){ (uint32_t)parameter, (uint32_t)gradient, (uint32_t)state,
                                    (uint32_t)copy };
     }
