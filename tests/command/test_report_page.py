@@ -72,8 +72,10 @@ def test_a_cut_file_tells_its_part_from_its_end(tmp_path):
     path.write_bytes((EXAMPLES / "oom.pickle").read_bytes()[:100000])
     text = page(path)
     assert " The peak of the part read is at least 4.55 GiB at event 426" in text
-    assert (" The recording begins with an unknown part (the file is cut); its last state has 22.20 GiB in use, "
-            "23.35 GiB reserved.") in text
+    assert (" The file is cut: what was in use before the part read is not known, and what came after it is missing; "
+            "the last state has 22.20 GiB in use, 23.35 GiB reserved.") in text
+    assert "begins in the middle" not in run("advise", path, expect=0).out
+    assert "the file is cut, and the part read holds" in " ".join(run("advise", path, expect=0).out.split())
     assert run("oom", path, expect=0).out.count("may be missing") == 1
 
 

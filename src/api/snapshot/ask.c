@@ -41,8 +41,11 @@ enum vrs_status ask_tell_cut(const struct study *s, struct device_answer *d, str
 {
     if (s->curves.of[CURVE_REQUESTED].start_known)
         return VRS_OK;
-    return ask_reason(s, d, ANSWER_PARTIAL, "incomplete",
-                      S("the file is cut: memory older than the part read is missing"), err);
+    return ask_reason(
+        s, d, ANSWER_PARTIAL, "incomplete",
+        S("the file is cut: what was in use before the part read, and what came after it, "
+          "are not known"),
+        err);
 }
 
 struct studies studies_of(struct call *a, const struct category_rules *rules, struct naming *naming)

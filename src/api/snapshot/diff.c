@@ -149,7 +149,9 @@ static const struct {
                                   "code",
                                   ANSWER_PARTIAL },
     [OBSTACLE_CUT] = { "incomplete", "the file of ",
-                       " is cut: memory older than the part read is missing", ANSWER_PARTIAL },
+                       " is cut: what was in use before the part read, and what came "
+                       "after it, are not known",
+                       ANSWER_PARTIAL },
 };
 
 /* Adds a reason, whose sentence is of three parts, and sets the status. */

@@ -209,6 +209,10 @@ bool advise_capture(struct advising *a)
     else if (unknown > percent_of(all, UNKNOWN_PERCENT))
         a->now.text = "{bytes} of the peak have no stack and no category: begin to record before "
                       "they are allocated, with a larger max_entries if that is too long.";
+    else if (training && !s->curves.of[CURVE_REQUESTED].start_known &&
+             s->steps.count < CAPTURE_STEPS_LEAST)
+        a->now.text = "the file is cut, and the part read holds fewer than two whole steps: copy "
+                      "the whole file, or record it again.";
     else if (training && !whole && s->steps.count < CAPTURE_STEPS_LEAST)
         a->now.text = "the recording begins in the middle of a run and holds fewer than two whole "
                       "steps: record two steps or more, with a larger max_entries.";

@@ -162,38 +162,44 @@ static void failure_words(struct buf *to, const struct report_device *d, bool as
     earlier_words(to, sections, ascii);
 }
 
-static void known_words(struct buf *to, int64_t bytes, bool known)
+static void in_use_words(struct buf *to, const struct curve *used, const struct curve *held)
 {
-    if (known)
-        human_bytes(to, bytes);
-    else
-        buf_text(to, "an unknown part (the file is cut)");
+    human_bytes(to, used->end_bytes);
+    buf_text(to, " in use");
+    if (held->end_known) {
+        buf_text(to, ", ");
+        human_bytes(to, held->end_bytes);
+        buf_text(to, " reserved");
+    }
+    buf_char(to, '.');
 }
 
-static void begins_words(struct buf *to, const struct curve *used)
+/* What a cut file has of its end is beyond the part read of its trace. */
+static void cut_words(struct buf *to, const struct curve *used, const struct curve *held)
 {
-    known_words(to, used->start_bytes, used->start_known);
-    buf_text(to, used->start_known ? " in use" : "");
-    /* What a cut file has of its end is beyond the part read of its trace. */
-    buf_text(to,
-             !used->start_known && used->end_known ? "; its last state has " : " and ends with ");
+    buf_text(to, " The file is cut: what was in use before the part read is not known, and what "
+                 "came after it is missing");
+    buf_text(to, used->end_known ? "; the last state has " : ".");
+    if (used->end_known)
+        in_use_words(to, used, held);
 }
 
 static void ends_words(struct buf *to, const struct report_device *d)
 {
     const struct curve *used = &d->curves.of[CURVE_REQUESTED];
     const struct curve *held = &d->curves.of[CURVE_RESERVED];
-    bool begins = !used->start_known || used->start_bytes != 0;
-    buf_text(to, begins ? " The recording begins with " : " The recording ends with ");
-    if (begins)
-        begins_words(to, used);
-    known_words(to, used->end_bytes, used->end_known);
-    if (used->end_known && held->end_known) {
-        buf_text(to, " in use, ");
-        human_bytes(to, held->end_bytes);
-        buf_text(to, " reserved");
+    if (!used->start_known || !used->end_known) {
+        cut_words(to, used, held);
+        return;
     }
-    buf_char(to, '.');
+    buf_text(to, " The recording ");
+    if (used->start_bytes != 0) {
+        buf_text(to, "begins with ");
+        human_bytes(to, used->start_bytes);
+        buf_text(to, " in use and ");
+    }
+    buf_text(to, "ends with ");
+    in_use_words(to, used, held);
 }
 
 /* Who holds most of it: the line above the owners where those are shown. */
