@@ -49,13 +49,31 @@ static bool is_line(str culprit)
            !str_starts(culprit, S("(no stack)"));
 }
 
+/* Enough was free: the setting that would have served the request, unless a fix names it. */
+static bool serving_words(struct buf *to, const struct report_device *d)
+{
+    const struct advice *fix[REPORT_FIXES];
+    uint32_t fixes = report_fixes(d, fix);
+    const char *setting = d->sections->oom.what_if.setting;
+    for (uint32_t i = 0; i < fixes && setting != NULL; i++)
+        if (fix[i]->setting != NULL && strcmp(fix[i]->setting, setting) == 0)
+            setting = NULL;
+    if (setting == NULL)
+        return false;
+    buf_format(to, "set PYTORCH_CUDA_ALLOC_CONF=%s: replayed with it, this request is served.",
+               setting);
+    return true;
+}
+
 bool report_must_go_words(struct buf *to, const struct report_device *d)
 {
     const struct report_sections *sections = d->sections;
-    if (sections == NULL || !sections->has_oom || sections->oom.need_bytes == 0)
+    if (sections == NULL || !sections->has_oom)
         return false;
+    if (sections->oom.need_bytes == 0)
+        return serving_words(to, d);
     const struct oom_sites *sites = &sections->oom.must_go;
-    if (!sites->enough || sites->count == 0 || !is_line(sites->at[0].site.culprit))
+    if (!sites->enough || sites->count == 0)
         return false;
     /* The largest line is that of gradients or parameters, which nobody can make smaller. */
     if (sections->oom.program.lack == OOM_LACK_STATE) {
@@ -66,6 +84,8 @@ bool report_must_go_words(struct buf *to, const struct report_device *d)
         return true;
     }
     const struct oom_site *site = &sites->at[0];
+    if (!is_line(site->site.culprit))
+        return false;
     buf_text(to, "make ");
     buf_str(to, site->site.culprit);
     buf_text(to, " smaller: it holds ");
@@ -157,8 +177,10 @@ static uint32_t make_items(const struct report_device *d, const struct advice *c
     }
     if (report_must_go_words(&words, d)) {
         escape_text(&item[count].words, buf_slice(&words), ascii);
-        human_known_bytes(&item[count].bytes, d->sections->oom.need_bytes);
-        buf_text(&item[count++].bytes, " needed");
+        uint64_t need = d->sections->oom.need_bytes;
+        human_known_bytes(&item[count].bytes,
+                          need != 0 ? need : d->sections->oom.what_if.left_bytes);
+        buf_text(&item[count++].bytes, need != 0 ? " needed" : " free then");
     }
     for (uint32_t i = 0; i < fixes; i++) {
         words.len = 0;
