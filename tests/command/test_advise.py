@@ -308,6 +308,9 @@ CLAUSES = {
         "no-grad", "graphs are dropped without their backward only after an out-of-memory event"),
     "recomputed": (
         evaluating(dropped="free_graph", stacks="").replace(" < run.py:64 train < @main", " < @engine"), "no-grad", "the graphs that are dropped were recomputed for their backward"),
+    "a queue of the last five": (
+        training(steps=9, forward="  alloc kept$i 64MiB head\n  if 4 < $i {\n    free kept$($i-5) free_step\n  }"), "held-over-backward",
+        "no value of the forward that is worth a line is let go after one backward and before the next"),
     "no setting can save": (PAIRS["near-limit"][1].replace("x 1500MiB", "x 1800MiB"), "expandable",
                             "less than 5 % of reserved memory, or less than 16 MiB, is not in use at the peak: no setting can save more"),
     "nothing is in the way": (apart(), "expandable", "a replay with expandable segments saves less than 5 % of reserved memory, or less than 16 MiB"),

@@ -205,6 +205,18 @@ def check_sums(r):
         assert gone == []
 
 
+def test_what_must_go_is_told_by_lines():
+    """One line that two others call, and what no line of Python asked for."""
+    path = scripts.make("capacity 2GiB\n" + STACKS + "include torch.stacks\n"
+                        "stack once @malloc < model.py:7 forward < run.py:1 main\n"
+                        "stack again @malloc < model.py:7 forward < run.py:2 main\n"
+                        "alloc a 300MiB once\nalloc b 400MiB again\nalloc c 500MiB linear_backward\n"
+                        "alloc d 600MiB accumulate_grad\nalloc e 1900MiB big\n")
+    result, = [d["result"] for d in run("oom", "--json", path, expect=0).json()["devices"] if d["result"]]
+    rows = [(row["site"]["culprit"], row["bytes"] // MIB, row["count"]) for row in result["must_go"]]
+    assert rows == [("model.py:7 forward", 700, 2), ("autograd:AccumulateGrad", 600, 1), ("autograd:AddmmBackward0", 500, 1)]
+
+
 def must_go_of(path):
     """The part of the page that says what would have had to go, and the same as data."""
     text = run("oom", path, expect=0).out
