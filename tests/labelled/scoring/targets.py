@@ -1,6 +1,6 @@
 """What the set must reach, in one place.  Each row: what, style, at least or at most, bound, and how it is read.
 
-Programs that are looked at and those that are held out are added up for this.
+All parts but the one that is held out are added up for this.
 """
 import statistics
 
@@ -17,16 +17,16 @@ def each(bound):
 
 # What is reached now; raised whenever a rule becomes better, never lowered.
 TARGETS = rows([
-    ("right", "least", {"all": 0.984, "python": 0.971, "late": 0.91}),
-    ("wrong", "most", {"all": 0.008, "python": 0.017, "late": 0.011}),
-    ("wrong of high", "most", {"all": 0.003, "python": 0.0035, "late": 0.004}),
-    ("steps", "least", {"all": 0.96, "python": 0.96, "late": 0.91}),
+    ("right", "least", {"all": 0.985, "python": 0.976, "late": 0.911}),
+    ("wrong", "most", {"all": 0.001, "python": 0.005, "late": 0.003}),
+    ("wrong of high", "most", each(0.001)),
+    ("steps", "least", {"all": 0.98, "python": 0.98, "late": 0.95}),
     ("leaks found", "least", each(1.0)),
-    ("leaks false", "most", {"all": 1, "python": 1, "late": 4}),
+    ("leaks false", "most", each(0)),
     ("verdicts", "least", each(1.0)),
     ("settings true", "least", each(1.0)),
-    ("advice given", "least", {"all": 0.90, "python": 0.81, "late": 0.77}),
-    ("advice near", "least", {"all": 0.78, "python": 0.66, "late": 0.53}),
+    ("advice given", "least", {"all": 0.94, "python": 0.86, "late": 0.77}),
+    ("advice near", "least", {"all": 0.89, "python": 0.78, "late": 0.58}),
     ("advice harmful", "most", each(0)),
     ("estimate", "most", {"all": 0.05, "python": 0.05}),
 ])
