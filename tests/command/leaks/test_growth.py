@@ -114,6 +114,16 @@ def test_two_generations_are_replaced_and_not_kept(count):
     assert growth(program(count, first=two)).get("run.py:25", ("", 0, 0))[0] in (("suspect",) if count == 2 else ("",))
 
 
+@pytest.mark.parametrize("sizes, growing", (("16MiB 16MiB 16MiB 12MiB 20MiB", False), ("12MiB 16MiB 16MiB 20MiB 20MiB", True)))
+def test_older_ones_of_its_size_that_went_tell_that_it_is_no_growth(sizes, growing):
+    """Three are kept of three steps; of those older than the recording as many of that size went meanwhile, or fewer."""
+    older = "".join("alloc older%d %s kept\n" % one for one in enumerate(sizes.split()))
+    gone = "if $i == 1 {\n%s }" % "".join("free older%d in_main\n" % i for i in range(5))
+    body = "mark step#$i start\n%s\nmark step#$i end" % STEP.format(first=KEEP, last=gone)
+    path = scripts.make("%s\n%s\nwindow late\nrepeat 3 {\n%s\n}\n" % (HEAD, older, body))
+    assert growth(path) == ({"run.py:25": ("suspect", 16 * MIB, 1)} if growing else {})
+
+
 @pytest.mark.parametrize("marks", (True, False))
 def test_a_window_of_larger_and_larger_values_is_no_leak(marks):
     """The last three are kept, and each is larger than the one before: as many are alive, of more bytes."""

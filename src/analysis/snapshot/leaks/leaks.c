@@ -38,6 +38,8 @@ struct gather {
     int64_t *room;      /* for slopes */
     uint32_t *backward; /* the first event of each backward, ascending */
     uint32_t backwards;
+    struct radix_row *let_go; /* sizes of what steps before the recording made and let go of */
+    uint32_t let_go_count;
 };
 
 /* A backward is what follows a forward, or what no phase has where no module is called; what is
@@ -240,19 +242,33 @@ static enum vrs_status tell_generations(const struct gather *a, const struct lea
     return VRS_OK;
 }
 
+/* The sizes of what is older than the recording and is freed behind the first moment. */
+static enum vrs_status find_let_go(struct gather *a, struct vrs_error *err)
+{
+    const struct lifetimes *l = &a->s->lifetimes;
+    struct radix_room room;
+    a->let_go = arena_array(a->s->scratch, struct radix_row, l->older_count);
+    if (a->let_go == NULL || !radix_room_make(&room, l->older_count, a->s->scratch))
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < l->older_count; i++) {
+        const struct lifetime *one = &l->at[l->older[i]];
+        if (one->freed > a->moments.event[0] && one->freed < (int64_t)a->s->events)
+            a->let_go[a->let_go_count++] = (struct radix_row){ .key = one->bytes };
+    }
+    a->let_go = radix_sort(a->let_go, a->let_go_count, &room);
+    return VRS_OK;
+}
+
 /* Whether steps before the recording made the like, and it went while as many new ones came: those
  * will go too.  Asked of few steps, in which as many generations as are kept may be all there are.
  */
 static bool older_were_let_go(const struct gather *a, const struct leak_site *site)
 {
-    const struct lifetimes *l = &a->s->lifetimes;
-    uint32_t gone = 0;
-    for (uint32_t i = 0; i < l->older_count; i++) {
-        const struct lifetime *one = &l->at[l->older[i]];
-        gone += one->bytes == site->survivor[0].bytes && one->freed > a->moments.event[0] &&
-                one->freed < (int64_t)a->s->events;
-    }
-    return gone >= site->generations;
+    uint64_t bytes = site->survivor[0].bytes;
+    uint32_t first, end;
+    SORTED_FIND(first, a->let_go_count, a->let_go[first].key < bytes);
+    SORTED_FIND(end, a->let_go_count, a->let_go[end].key <= bytes);
+    return end - first >= site->generations;
 }
 
 /* What becomes of the memory of a place from step to step. */
@@ -462,6 +478,7 @@ static enum vrs_status look_between_steps(const struct study *s, struct leaks *r
     if (a.room == NULL)
         return vrs_no_memory(err);
     TRY(find_backwards(&a, err));
+    TRY(find_let_go(&a, err));
     TRY(leak_places_find(s, &a.moments, &a.places, err));
     tell_first_step(&a);
     TRY(make_sites(&a, err));
