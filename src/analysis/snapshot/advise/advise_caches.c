@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "analysis/attribution/tokens.h"
 #include "analysis/snapshot/advise/advise.h"
@@ -31,6 +32,9 @@ struct growth {
     uint32_t *successor;   /* of each: what took its place; NO_ROW: nothing */
     uint32_t *predecessor; /* of each: whose place it took */
     struct waiting *line;
+    uint32_t *forerunner; /* of one generation: what its caches were before */
+    uint32_t forerunners;
+    uint64_t twice_bytes; /* of what is there twice at one time, at the most */
 };
 
 static bool growth_make(const struct advising *a, struct growth *g)
@@ -42,8 +46,9 @@ static bool growth_make(const struct advising *a, struct growth *g)
     g->successor = arena_array(s->scratch, uint32_t, s->lifetimes.count);
     g->predecessor = arena_array(s->scratch, uint32_t, s->lifetimes.count);
     g->line = arena_array(s->scratch, struct waiting, a->sites.sites);
+    g->forerunner = arena_array(s->scratch, uint32_t, s->lifetimes.count);
     if (g->born == NULL || g->next == NULL || g->times == NULL || g->successor == NULL ||
-        g->predecessor == NULL || g->line == NULL)
+        g->predecessor == NULL || g->line == NULL || g->forerunner == NULL)
         return false;
     for (uint32_t e = 0; e < s->events; e++)
         g->born[e] = NO_ROW;
@@ -190,24 +195,44 @@ static uint64_t most_twice(const struct advising *a, const struct growth *g)
     return most;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The forerunners of a generation, in the order of their allocs.  They go while it begins, so that
+ * the frees of that time lead to them. */
+static void find_forerunners(const struct advising *a, struct growth *g, const struct generation *n)
+{
+    g->forerunners = 0;
+    for (int64_t e = n->first_event + 1; e <= n->grown_event; e++) {
+        uint32_t freed = a->s->lifetimes.freed_at[e];
+        if (freed != NO_ROW && is_forerunner(a, g, n, freed))
+            g->forerunner[g->forerunners++] = freed;
+    }
+    if (g->forerunners > 1)
+        qsort(g->forerunner, g->forerunners, sizeof *g->forerunner, by_number);
+}
+
 /* Takes away what a generation's caches were at first: all of what is older than the recording; of
  * what one layer projected, from when the next layer's is made, since nothing else keeps it. */
-static bool remove_forerunners(struct advising *a, const struct growth *g, struct generation *n)
+static bool remove_forerunners(struct advising *a, struct growth *g, struct generation *n)
 {
     const struct study *s = a->s;
     const struct lifetime *before = NULL;
     int64_t apart = 0;
-    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+    find_forerunners(a, g, n);
+    for (uint32_t k = 0; k < g->forerunners; k++) {
+        uint32_t i = g->forerunner[k];
         const struct lifetime *l = &s->lifetimes.at[i];
-        if (!is_forerunner(a, g, n, i))
-            continue;
         n->needed_from = l->birth < n->needed_from ? l->birth : n->needed_from;
         if (l->birth < 0) {
             if (!advise_remove(a, i, -1, l->freed, l->bytes))
                 return false;
             /* What was before is not seen, and may have held as much. */
             a->now.at_most = true;
-            a->most_saving_bytes = most_twice(a, g);
+            a->most_saving_bytes = g->twice_bytes;
             continue;
         }
         uint32_t last = (uint32_t)(before == NULL ? i : before - s->lifetimes.at);
@@ -221,6 +246,8 @@ static bool remove_forerunners(struct advising *a, const struct growth *g, struc
                          before->freed, before->bytes);
 }
 
+/* Of those that begin with a root, which is the first of them; the next generation's stand behind
+ * what is looked at, since allocations are in the order of their allocs. */
 static struct generation generation_of(const struct advising *a, const struct growth *g,
                                        uint32_t root)
 {
@@ -229,19 +256,20 @@ static struct generation generation_of(const struct advising *a, const struct gr
                             .grown_event = s->lifetimes.at[g->successor[root]].birth,
                             .needed_from = s->lifetimes.at[root].birth,
                             .least_bytes = s->lifetimes.at[root].bytes };
-    for (uint32_t i = root; i < s->lifetimes.count; i++) {
+    for (uint32_t i = root; i < s->lifetimes.count && s->lifetimes.at[i].birth <= n.grown_event;
+         i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
-        if (g->times[i] != 0 || !is_grown(a, g, i) || l->birth > n.grown_event)
-            continue;
-        n.least_bytes = l->bytes < n.least_bytes ? l->bytes : n.least_bytes;
+        if (g->times[i] == 0 && is_grown(a, g, i))
+            n.least_bytes = l->bytes < n.least_bytes ? l->bytes : n.least_bytes;
     }
     return n;
 }
 
 /* As if each cache had been allocated at its final length, before its generation begins. */
-static bool put_whole(struct advising *a, const struct growth *g)
+static bool put_whole(struct advising *a, struct growth *g)
 {
     const struct study *s = a->s;
+    g->twice_bytes = most_twice(a, g);
     struct generation n = { .grown_event = -1 };
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
