@@ -38,8 +38,7 @@ struct finder {
     uint32_t stamps;
     uint32_t *call;       /* of each stack_id: a number for its module call */
     uint32_t *call_stamp; /* of each of these: 1 + the step that it was seen beside last */
-    uint32_t *asked;      /* of each stack_id, the stack of the update it was last compared with */
-    bool *behind;         /* the answer */
+    struct step_order order;
 };
 
 static bool is_forward(const struct step_trace *t, uint32_t position)
@@ -115,30 +114,18 @@ uint32_t step_forward_begin(const struct step_trace *t, const struct step_pair *
     return t->forward_phase == PHASE_FORWARD ? run_begin(t, at, g.gap) : at;
 }
 
-/* Does the program come to a request only after the update? */
-static bool is_behind(struct finder *f, stack_id update, uint32_t stack)
-{
-    const struct step_trace *t = f->t;
-    if (f->asked[stack] != update.n) {
-        f->asked[stack] = update.n;
-        f->behind[stack] =
-            step_stacks_in_order(&t->r->code, t->tokens, update, (stack_id){ stack });
-    }
-    return f->behind[stack];
-}
-
 /* Behind the last request that the program comes to after the update of the step before: there its
  * loop went round.  The update tells it of loops in which it follows the forward. */
-static uint32_t region_head(struct finder *f, const struct step_pair *updated,
+static uint32_t region_head(const struct finder *f, const struct step_pair *updated,
                             const struct region *g)
 {
     const struct step_trace *t = f->t;
     stack_id update = updated->update_stack;
     if (update.n == 0 || g->start == g->backward ||
-        !step_stacks_in_order(&t->r->code, t->tokens, (stack_id){ t->stack[g->start] }, update))
+        !step_is_before(&f->order, t->stack[g->start], update))
         return g->gap;
     for (uint32_t i = g->start; i > g->gap; i--)
-        if (is_behind(f, update, t->stack[i - 1]))
+        if (step_is_behind(&f->order, t->stack[i - 1], update))
             return i;
     return g->gap;
 }
@@ -189,10 +176,9 @@ static void mark_beside(const struct finder *f, uint32_t step)
 }
 
 /* Does the program come to a request before the update, on its way round the loop? */
-static bool is_before(const struct step_trace *t, uint32_t position, stack_id update)
+static bool is_before(const struct finder *f, uint32_t position, stack_id update)
 {
-    return update.n != 0 &&
-           step_stacks_in_order(&t->r->code, t->tokens, (stack_id){ t->stack[position] }, update);
+    return step_is_before(&f->order, f->t->stack[position], update);
 }
 
 /* Is a forward called from where this alloc is, too, in the gap that was marked for the step?
@@ -201,7 +187,7 @@ static bool is_before(const struct step_trace *t, uint32_t position, stack_id up
 static bool occurs_beside(const struct finder *f, uint32_t step, uint32_t position, stack_id update)
 {
     return f->call_stamp[f->call[f->t->stack[position]]] == step + 1 ||
-           (f->beside_cut && step != 0 && is_before(f->t, position, update));
+           (f->beside_cut && step != 0 && is_before(f, position, update));
 }
 
 /* Takes in forwards before it that other steps have, too, and that lead to it without a batch of
@@ -223,7 +209,7 @@ static void take_frozen(const struct finder *f, uint32_t step, stack_id update)
             continue;
         }
         if (!occurs_beside(f, step, i - 1, update) ||
-            (batch && (f->beside_cut || !is_before(t, i - 1, update))))
+            (batch && (f->beside_cut || !is_before(f, i - 1, update))))
             break;
         i = run_begin(t, i - 1, g->head) + 1;
         g->start = i - 1;
@@ -247,7 +233,7 @@ static uint32_t begin_with_data(struct finder *f, uint32_t step, stack_id update
     for (uint32_t i = g->low; i < g->start; i++)
         if ((is_copy(t, i) || is_batch(t, i, g->start)) &&
             (f->stamp[t->stack[i]] == f->stamps ||
-             (f->beside_cut && step != 0 && is_before(t, i, update))))
+             (f->beside_cut && step != 0 && is_before(f, i, update))))
             return i;
     return g->start;
 }
@@ -295,12 +281,10 @@ enum vrs_status step_begins_make(const struct step_trace *t, const struct step_p
         .steps = steps,
         .beside_cut = head_cut && steps == 2,
         .stamp = arena_array(t->scratch, uint32_t, t->r->code.stacks.rows.len),
-        .asked = arena_array(t->scratch, uint32_t, t->r->code.stacks.rows.len),
-        .behind = arena_array(t->scratch, bool, t->r->code.stacks.rows.len),
     };
     struct step_begin *begin = arena_array(t->scratch, struct step_begin, steps);
-    if (f.region == NULL || f.stamp == NULL || f.asked == NULL || f.behind == NULL ||
-        begin == NULL || !number_calls(&f))
+    if (f.region == NULL || f.stamp == NULL || begin == NULL || !number_calls(&f) ||
+        !step_order_make(&t->r->code, t->tokens, t->scratch, &f.order))
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < steps; i++) {
         const struct step_pair *pair = &pairs->at[first_pair[i]];

@@ -27,8 +27,9 @@ static uint64_t size_of(const struct step_trace *t, uint32_t position)
     return t->r->events.size[t->first + t->alloc_event[position]];
 }
 
-static struct before look_before(const struct step_trace *t, const struct step_pairs *pairs,
-                                 const uint32_t *first_pair, uint32_t updates, uint32_t i)
+static struct before look_before(const struct step_trace *t, const struct step_order *order,
+                                 const struct step_pairs *pairs, const uint32_t *first_pair,
+                                 uint32_t updates, uint32_t i)
 {
     const struct step_pair *pair = &pairs->at[first_pair[i]];
     uint32_t next = i + 1 < updates ? first_pair[i + 1] : pairs->count;
@@ -40,7 +41,7 @@ static struct before look_before(const struct step_trace *t, const struct step_p
     for (uint32_t k = b.gap; k < b.start && !b.plays && update.n != 0; k++)
         b.plays = t->phases->of_stack[t->stack[k]] == PHASE_FORWARD &&
                   t->stacks.module_call[t->stack[k]] != own &&
-                  step_stacks_in_order(&t->r->code, t->tokens, (stack_id){ t->stack[k] }, update);
+                  step_is_before(order, t->stack[k], update);
     return b;
 }
 
@@ -70,8 +71,9 @@ static bool takes_of_kept(const struct step_trace *t, const struct before *b, ui
     return own <= kept;
 }
 
-bool step_rollouts_find(const struct step_trace *t, const struct step_pairs *pairs,
-                        const uint32_t *first_pair, uint32_t updates, bool *goes_on)
+bool step_rollouts_find(const struct step_trace *t, const struct step_order *order,
+                        const struct step_pairs *pairs, const uint32_t *first_pair,
+                        uint32_t updates, bool *goes_on)
 {
     struct before rollout = { .start = 0 };
     uint32_t rollouts = 0, more = 0;
@@ -79,7 +81,7 @@ bool step_rollouts_find(const struct step_trace *t, const struct step_pairs *pai
     if (t->forward_phase != PHASE_FORWARD)
         return false;
     for (uint32_t i = 0; i < updates; i++) {
-        struct before b = look_before(t, pairs, first_pair, updates, i);
+        struct before b = look_before(t, order, pairs, first_pair, updates, i);
         if (b.start == t->allocs)
             return false;
         goes_on[i] = !b.plays;

@@ -12,10 +12,12 @@
 
 #include "analysis/snapshot/steps/step_pairs.h"
 #include "analysis/snapshot/steps/step_sources.h"
+#include "analysis/snapshot/steps/step_stacks.h"
 
 /* Of the updates whose first pairs are those rows of `pairs`: writes whether each goes on with what
  * the one before it went through.  False where the program does no such thing. */
-bool step_rollouts_find(const struct step_trace *t, const struct step_pairs *pairs,
-                        const uint32_t *first_pair, uint32_t updates, bool *goes_on);
+bool step_rollouts_find(const struct step_trace *t, const struct step_order *order,
+                        const struct step_pairs *pairs, const uint32_t *first_pair,
+                        uint32_t updates, bool *goes_on);
 
 #endif

@@ -92,6 +92,42 @@ bool step_stacks_in_order(const struct code *code, const struct tokens *tokens, 
            f->file[parted_a] == f->file[parted_b] && f->line[parted_a] < f->line[parted_b];
 }
 
+bool step_order_make(const struct code *code, const struct tokens *tokens, struct arena *arena,
+                     struct step_order *ret)
+{
+    uint32_t stacks = code->stacks.rows.len;
+    *ret = (struct step_order){
+        .code = code,
+        .tokens = tokens,
+        .asked = arena_array(arena, uint32_t, stacks),
+        .before = arena_array(arena, bool, stacks),
+        .behind = arena_array(arena, bool, stacks),
+    };
+    return ret->asked != NULL && ret->before != NULL && ret->behind != NULL;
+}
+
+static void ask(const struct step_order *o, uint32_t stack, stack_id update)
+{
+    stack_id own = { stack };
+    if (o->asked[stack] == update.n)
+        return;
+    o->asked[stack] = update.n;
+    o->before[stack] = step_stacks_in_order(o->code, o->tokens, own, update);
+    o->behind[stack] = step_stacks_in_order(o->code, o->tokens, update, own);
+}
+
+bool step_is_before(const struct step_order *order, uint32_t stack, stack_id update)
+{
+    ask(order, stack, update);
+    return update.n != 0 && order->before[stack];
+}
+
+bool step_is_behind(const struct step_order *order, uint32_t stack, stack_id update)
+{
+    ask(order, stack, update);
+    return update.n != 0 && order->behind[stack];
+}
+
 uint32_t step_stacks_frame(const struct code *code, const struct tokens *tokens, stack_id stack,
                            uint32_t depth)
 {

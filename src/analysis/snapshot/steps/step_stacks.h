@@ -30,6 +30,23 @@ bool step_stacks_make(const struct code *code, const struct tokens *tokens, stru
 bool step_stacks_in_order(const struct code *code, const struct tokens *tokens, stack_id first,
                           stack_id second);
 
+/* The same of stacks and an update, for each stack as it was compared last: many allocs share one
+ * stack. */
+struct step_order {
+    const struct code *code;
+    const struct tokens *tokens;
+    uint32_t *asked;       /* of each stack_id, the stack of the update; 0: none yet */
+    bool *before, *behind; /* the answers */
+};
+
+/* In `arena`; false when out of memory. */
+bool step_order_make(const struct code *code, const struct tokens *tokens, struct arena *arena,
+                     struct step_order *ret) MUST_CHECK;
+
+/* Does the stack's line come before the update's, or behind it?  Of no update, neither. */
+bool step_is_before(const struct step_order *order, uint32_t stack, stack_id update);
+bool step_is_behind(const struct step_order *order, uint32_t stack, stack_id update);
+
 /* The frame of Python with so many others outside of it; 0: there are no more. */
 uint32_t step_stacks_frame(const struct code *code, const struct tokens *tokens, stack_id stack,
                            uint32_t depth);

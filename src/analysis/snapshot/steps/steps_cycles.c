@@ -138,11 +138,13 @@ static enum vrs_status join_rollouts(struct cycles *c, struct vrs_error *err)
     uint32_t *first_pair = arena_array(c->t->scratch, uint32_t, c->count);
     bool *goes_on = arena_array(c->t->scratch, bool, c->count);
     uint32_t count = 0, updates = 0, least = UINT32_MAX;
-    if (first_pair == NULL || goes_on == NULL)
+    struct step_order order;
+    if (first_pair == NULL || goes_on == NULL ||
+        !step_order_make(&c->t->r->code, c->t->tokens, c->t->scratch, &order))
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < c->count; i++)
         first_pair[i] = c->at[i].first_pair;
-    if (!step_rollouts_find(c->t, &c->pairs, first_pair, c->count, goes_on))
+    if (!step_rollouts_find(c->t, &order, &c->pairs, first_pair, c->count, goes_on))
         return VRS_OK;
     bool head_cut = goes_on[0];
     for (uint32_t i = 0; i < c->count; i++) {
