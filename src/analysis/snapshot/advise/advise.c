@@ -176,12 +176,17 @@ static bool look_at_phases(struct advising *a)
     const struct phases *p = &a->s->phases;
     size_t places = (size_t)p->intervals + 1;
     a->next_forward = arena_array(a->s->scratch, uint32_t, places);
+    a->next_backward = arena_array(a->s->scratch, uint32_t, places);
     a->optimizer_before = arena_array(a->s->scratch, uint32_t, places);
-    if (a->next_forward == NULL || a->optimizer_before == NULL)
+    if (a->next_forward == NULL || a->next_backward == NULL || a->optimizer_before == NULL)
         return false;
-    a->optimizer_before[0] = a->next_forward[p->intervals] = NO_ROW;
-    for (uint32_t i = p->intervals; i-- > 0;)
-        a->next_forward[i] = p->interval[i].phase == PHASE_FORWARD ? i : a->next_forward[i + 1];
+    a->optimizer_before[0] = NO_ROW;
+    a->next_forward[p->intervals] = a->next_backward[p->intervals] = NO_ROW;
+    for (uint32_t i = p->intervals; i-- > 0;) {
+        uint8_t phase = p->interval[i].phase;
+        a->next_forward[i] = phase == PHASE_FORWARD ? i : a->next_forward[i + 1];
+        a->next_backward[i] = phase == PHASE_BACKWARD ? i : a->next_backward[i + 1];
+    }
     for (uint32_t i = 0; i < p->intervals; i++) {
         a->optimizer_seen = a->optimizer_seen || p->interval[i].phase == PHASE_OPTIMIZER;
         a->backwards += p->interval[i].phase == PHASE_BACKWARD;

@@ -14,6 +14,7 @@
 #include "analysis/snapshot/study/study.h"
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "base/sorted.h"
 #include "base/table.h"
 #include "model/ids.h"
 
@@ -51,14 +52,8 @@ static bool forward_between(const struct advising *a, int64_t from, int64_t to)
 static bool backward_between(const struct advising *a, int64_t from, int64_t to)
 {
     const struct phases *p = &a->s->phases;
-    for (uint32_t i = interval_after(p, from); i < p->intervals; i++) {
-        const struct phase_interval *v = &p->interval[i];
-        if ((int64_t)v->last_event >= to)
-            return false;
-        if (v->phase == PHASE_BACKWARD)
-            return true;
-    }
-    return false;
+    uint32_t i = a->next_backward[interval_after(p, from)];
+    return i != NO_ROW && (int64_t)p->interval[i].last_event < to;
 }
 
 /* When the gradient was no longer needed: after the optimizer; of one that asks for no memory, when
@@ -201,8 +196,10 @@ static bool remove_outside(struct advising *a, uint32_t begin, uint64_t bytes)
 struct accumulating {
     bool cleared, views;
     uint64_t *added; /* of each interval: freed there after it was added to a gradient */
-    uint64_t *stood; /* of each interval: of gradients made before it and there after it */
-    uint64_t *made;  /* of each interval: of gradients that it allocates and leaves behind */
+    /* Of each interval: of gradients made before it and there after it.  While gradients are looked
+     * at, what is more than in the interval before. */
+    uint64_t *stood;
+    uint64_t *made; /* of each interval: of gradients that it allocates and leaves behind */
     stack_id where;
     uint32_t first; /* interval of the first backward that adds */
 };
@@ -220,10 +217,12 @@ static bool is_born(const struct advising *a, uint32_t i, uint32_t interval)
 static void add_standing(const struct advising *a, const struct lifetime *l, struct accumulating *g)
 {
     const struct phases *p = &a->s->phases;
-    uint32_t i = l->birth < 0 ? 0 : interval_after(p, l->birth);
-    for (; i < p->intervals && (int64_t)p->interval[i].last_event < l->freed; i++)
-        if (p->interval[i].phase == PHASE_BACKWARD)
-            g->stood[i] += l->bytes;
+    uint32_t begin = l->birth < 0 ? 0 : interval_after(p, l->birth), end;
+    SORTED_FIND(end, p->intervals, (int64_t)p->interval[end].last_event < l->freed);
+    if (begin >= end)
+        return;
+    g->stood[begin] += l->bytes;
+    g->stood[end] -= l->bytes;
 }
 
 static void look_at_gradients(struct advising *a, struct accumulating *g)
@@ -252,6 +251,8 @@ static void look_at_gradients(struct advising *a, struct accumulating *g)
         advise_event(a, l->freed);
         g->added[died] += l->bytes;
     }
+    for (uint32_t i = 0; i < s->phases.intervals; i++)
+        g->stood[i + 1] += g->stood[i];
 }
 
 /* The least that a backward adds, of those after the one that made the gradients; 0 where a later
@@ -316,7 +317,7 @@ bool advise_grad_not_cleared(struct advising *a)
     struct arena_mark mark = arena_mark(a->s->scratch);
     struct accumulating g = {
         .added = arena_array(a->s->scratch, uint64_t, a->s->phases.intervals),
-        .stood = arena_array(a->s->scratch, uint64_t, a->s->phases.intervals),
+        .stood = arena_array(a->s->scratch, uint64_t, (size_t)a->s->phases.intervals + 1),
         .made = arena_array(a->s->scratch, uint64_t, a->s->phases.intervals),
         .first = NO_ROW,
     };

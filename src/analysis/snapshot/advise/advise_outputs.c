@@ -1,5 +1,6 @@
 /* advise_outputs.c - values that are kept beyond their use: outputs, graphs, inputs. */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -149,30 +150,42 @@ struct queue {
     bool broken;
 };
 
-/* Does it come behind all that a step of training computes, and before the next forward?  What is
- * made behind a forward may be its output. */
-static bool is_between_steps(const struct phases *p, int64_t event)
+static bool is_computed(const struct phase_interval *v)
 {
-    uint32_t before = phases_at(p, event);
-    uint32_t after = before == NO_ROW ? 0 : before + 1;
-    while (before != NO_ROW &&
-           (p->interval[before].phase == PHASE_OTHER || p->interval[before].phase == PHASE_DATA))
-        before--;
-    while (after < p->intervals &&
-           (p->interval[after].phase == PHASE_OTHER || p->interval[after].phase == PHASE_DATA))
-        after++;
-    return (before == NO_ROW || p->interval[before].phase != PHASE_FORWARD) &&
-           (after == p->intervals || p->interval[after].phase == PHASE_FORWARD);
+    return v->phase != PHASE_OTHER && v->phase != PHASE_DATA;
 }
 
-static void queue_add(const struct advising *a, struct queue *q, const struct lifetime *l)
+/* Of each interval, and of what precedes the first, at one more than its number: does its end come
+ * behind all that a step of training computes, and before the next forward?  What is made behind a
+ * forward may be its output.  NULL when out of memory. */
+static bool *find_between_steps(const struct phases *p, struct arena *arena)
+{
+    bool *between = arena_array(arena, bool, (size_t)p->intervals + 1), forward_next = true;
+    if (between == NULL)
+        return NULL;
+    between[0] = true;
+    for (uint32_t i = 0; i < p->intervals; i++)
+        between[i + 1] =
+            is_computed(&p->interval[i]) ? p->interval[i].phase != PHASE_FORWARD : between[i];
+    for (uint32_t i = p->intervals; i-- > 0;) {
+        between[i + 1] &= forward_next;
+        if (is_computed(&p->interval[i]))
+            forward_next = p->interval[i].phase == PHASE_FORWARD;
+    }
+    between[0] &= forward_next;
+    return between;
+}
+
+static void queue_add(const struct advising *a, const bool *between, struct queue *q,
+                      const struct lifetime *l)
 {
     const struct steps *steps = &a->s->steps;
     int64_t step = steps_at(steps, l->birth), used = steps_at(steps, l->freed);
+    uint32_t at = phases_at(&a->s->phases, l->birth);
     bool filling = q->born == 0 || (step == q->step && step == q->first_step);
     if (filling)
         *q = (struct queue){ .bytes = l->bytes, .first_step = step, .broken = q->broken };
-    q->broken = q->broken || !is_between_steps(&a->s->phases, l->birth) || q->bytes != l->bytes ||
+    q->broken = q->broken || !between[at == NO_ROW ? 0 : at + 1] || q->bytes != l->bytes ||
                 (!filling && step != q->step + 1);
     q->step = step;
     q->born++;
@@ -190,14 +203,15 @@ static bool find_queue(const struct advising *a, struct queue *ret)
     const struct study *s = a->s;
     struct arena_mark mark = arena_mark(s->scratch);
     struct queue *of = arena_array(s->scratch, struct queue, s->r->code.stacks.rows.len);
+    bool *between = find_between_steps(&s->phases, s->scratch);
     *ret = (struct queue){ .bytes = 0 };
-    if (of == NULL)
+    if (of == NULL || between == NULL)
         return false;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         uint32_t stack = l->alloc_stack.n;
         if (l->bytes >= a->floor_bytes && l->birth >= 0 && stack != 0 && may_wait(s, i))
-            queue_add(a, &of[stack], l);
+            queue_add(a, between, &of[stack], l);
     }
     for (uint32_t i = 1; i < s->r->code.stacks.rows.len; i++)
         if (!of[i].broken && of[i].consumed >= QUEUED_LEAST && of[i].distance >= AHEAD_STEPS &&

@@ -33,9 +33,9 @@ struct advising {
     int64_t first_oom;    /* what is freed after it is unwinding; the number of events: none */
     bool optimizer_seen, backward_seen;
     uint32_t backwards; /* backward intervals */
-    /* Of each interval, and of what follows the last: the first forward from there on, the last
-     * optimizer before it; NO_ROW: none. */
-    uint32_t *next_forward, *optimizer_before;
+    /* Of each interval, and of what follows the last: the first forward and the first backward from
+     * there on, the last optimizer before it; NO_ROW: none. */
+    uint32_t *next_forward, *next_backward, *optimizer_before;
 
     /* The rule at hand. */
     struct advice now;
