@@ -98,6 +98,16 @@ static void peak_headline(struct buf *to, const struct report_device *d)
         buf_text(to, " (not exact, see Trust)");
 }
 
+/* What all lines add each step, where that is more. */
+static void growth_in_all(struct buf *to, const struct leaks *leaks, const struct leak_site *first)
+{
+    if (first->every_steps > 1 || leaks->slope_total_bytes <= leak_rise_bytes(first))
+        return;
+    buf_text(to, ", ");
+    human_bytes(to, leaks->slope_total_bytes);
+    buf_text(to, " at all lines");
+}
+
 bool report_headline_words(struct buf *to, const struct report_device *d, bool ascii)
 {
     const struct leak_site *grows = report_growth(d);
@@ -110,6 +120,7 @@ bool report_headline_words(struct buf *to, const struct report_device *d, bool a
     } else if (grows != NULL) {
         buf_text(to, grows->class == LEAK_CLASS_LEAK ? "Memory grows: " : "Memory may grow: ");
         report_growth_place(to, grows, ascii);
+        growth_in_all(to, d->sections->leaks, grows);
     } else {
         peak_headline(to, d);
     }
