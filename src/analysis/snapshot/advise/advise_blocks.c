@@ -223,27 +223,29 @@ static bool remove_blocks(struct advising *a, const struct kept *kept, const str
     return true;
 }
 
-/* Adds the bytes of the blocks to the callers of their line: each to the innermost that they have
- * in common with it. */
-static void add_to_callers(const struct advising *a, const struct kept *kept,
+/* Adds the bytes of the blocks to the callers of their line, each to the innermost that they have
+ * in common with it.  False when out of memory. */
+static bool add_to_callers(const struct advising *a, const struct kept *kept,
                            const struct parting *p, const uint32_t *caller, uint64_t *bytes,
                            uint32_t callers)
 {
-    const struct study *s = a->s;
+    const struct stacks *stacks = &a->s->r->code.stacks;
+    /* Of each stack_id the place of that caller among them, plus 1; 0: none is in common. */
+    uint32_t *common = arena_array(a->s->scratch, uint32_t, stacks->rows.len);
+    if (common == NULL)
+        return false;
+    for (uint32_t i = 0; i < callers; i++)
+        common[caller[i]] = i + 1;
+    for (uint32_t i = 1; i < stacks->rows.len; i++)
+        if (common[i] == 0)
+            common[i] = common[stacks->caller[i]];
     for (uint32_t k = p->first; k < p->end; k++) {
-        const struct lifetime *l = &s->lifetimes.at[kept->at[k]];
-        stack_id stack = l->alloc_stack;
-        uint32_t at = 0;
-        /* A caller's id is the smaller. */
-        while (at < callers && caller[at] != stack.n) {
-            if (caller[at] > stack.n)
-                at++;
-            else
-                stack = stacks_caller(&s->r->code.stacks, stack);
-        }
-        if (at < callers)
-            bytes[at] += l->bytes;
+        const struct lifetime *l = &a->s->lifetimes.at[kept->at[k]];
+        uint32_t at = common[l->alloc_stack.n];
+        if (at != 0)
+            bytes[at - 1] += l->bytes;
     }
+    return true;
 }
 
 /* What calls the block: the innermost caller of its line that most of the blocks have in common;
@@ -261,7 +263,8 @@ static bool name_caller(struct advising *a, const struct kept *kept, const struc
     uint32_t i = 0;
     for (stack_id at = { p->stack }; at.n != 0; at = stacks_caller(stacks, at))
         caller[i++] = at.n;
-    add_to_callers(a, kept, p, caller, bytes, callers);
+    if (!add_to_callers(a, kept, p, caller, bytes, callers))
+        return false;
     uint64_t under = 0;
     for (i = 0; i < callers && under < percent_of(p->bytes, COMMON_PERCENT); i++)
         under += bytes[i];
