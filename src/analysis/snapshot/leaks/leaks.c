@@ -304,11 +304,6 @@ static enum vrs_status judge_place(const struct gather *a, const struct leak_pla
     if (trend.class == LEAK_CLASS_SUSPECT && series.steps < LEAK_STEPS_MIN &&
         older_were_let_go(a, site))
         trend = (struct leak_trend){ .class = LEAK_CLASS_REPLACED };
-    uint64_t longer = trend.class != LEAK_CLASS_STABLE
-                          ? 0
-                          : leak_lengthened(a->s, &a->moments, a->places.stay + p->first, p->count);
-    if (longer != 0)
-        trend = (struct leak_trend){ LEAK_CLASS_LEAK, (int64_t)longer, 1 };
     site->class = trend.class;
     site->slope_bytes = trend.slope_bytes;
     site->every_steps = trend.every_steps;
@@ -344,6 +339,27 @@ static enum vrs_status make_site(const struct gather *a, const struct leak_place
         TRY(study_site(a->s, stack, &site->site, err));
     TRY(naming_innermost(a->s->naming, stack, &site->innermost, err));
     site->category = a->s->categories.of[best];
+    return VRS_OK;
+}
+
+/* Of one allocation that each step makes longer neither counts nor generations tell.  Sites are
+ * still in the order of their places. */
+static enum vrs_status find_lengthened(const struct gather *a, struct vrs_error *err)
+{
+    struct leak_made made = { 0 };
+    for (uint32_t i = 0; i < a->g->sites; i++) {
+        const struct leak_place *p = &a->places.place[i];
+        struct leak_site *site = &a->g->site[i];
+        uint64_t longer = 0;
+        if (site->class == LEAK_CLASS_STABLE)
+            TRY(leak_lengthened(a->s, &a->moments, &made, a->places.stay + p->first, p->count,
+                                &longer, err));
+        if (longer == 0)
+            continue;
+        site->class = LEAK_CLASS_LEAK;
+        site->slope_bytes = (int64_t)longer;
+        site->every_steps = 1;
+    }
     return VRS_OK;
 }
 
@@ -449,6 +465,7 @@ static enum vrs_status make_sites(struct gather *a, struct vrs_error *err)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < g->sites; i++)
         TRY(make_site(a, &a->places.place[i], &g->site[i], err));
+    TRY(find_lengthened(a, err));
     tell_growth(a);
     if (g->sites != 0)
         qsort(g->site, g->sites, sizeof *g->site, compare_sites);
