@@ -2,7 +2,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "analysis/attribution/tokens.h"
 #include "analysis/snapshot/advise/advise.h"
