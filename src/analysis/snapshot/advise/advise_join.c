@@ -136,6 +136,8 @@ static enum vrs_status choose_line(const struct advising *a, const struct advice
 
 /* The joint saving. */
 
+typedef VEC(int64_t) edge_vec;
+
 static int by_event(const void *a, const void *b)
 {
     const int64_t *x = a, *y = b;
@@ -152,21 +154,20 @@ static uint64_t most_between(const struct removal *r, uint32_t count, int64_t fr
     return most;
 }
 
-/* Removals from one allocation, of different rules: its bytes go once.  Pieces between the events
- * at which some removal begins or ends take their place. */
-static bool take_once(const struct removal *r, uint32_t count, removal_vec *to)
+/* Removals from one allocation: its bytes go once.  Pieces between the events at which some removal
+ * begins or ends take their place.  `edge` is for these events. */
+static bool take_once(const struct removal *r, uint32_t count, edge_vec *edge, removal_vec *to)
 {
-    int64_t edge[2 * ADVICE_RULES_MOST];
-    uint32_t edges = 0;
-    for (uint32_t i = 0; i < count && edges + 2 <= 2 * ADVICE_RULES_MOST; i++) {
-        edge[edges++] = r[i].from;
-        edge[edges++] = r[i].to;
-    }
-    qsort(edge, edges, sizeof *edge, by_event);
-    for (uint32_t i = 0; i + 1 < edges; i++) {
-        uint64_t bytes = most_between(r, count, edge[i], edge[i + 1]);
-        struct removal piece = { edge[i], edge[i + 1], bytes, r->allocation };
-        if (edge[i] < edge[i + 1] && bytes > 0 && !vec_push(to, piece))
+    edge->len = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (!vec_push(edge, r[i].from) || !vec_push(edge, r[i].to))
+            return false;
+    qsort(edge->at, edge->len, sizeof *edge->at, by_event);
+    for (uint32_t i = 0; i + 1 < edge->len; i++) {
+        int64_t from = edge->at[i], until = edge->at[i + 1];
+        uint64_t bytes = most_between(r, count, from, until);
+        struct removal piece = { from, until, bytes, r->allocation };
+        if (from < until && bytes > 0 && !vec_push(to, piece))
             return false;
     }
     return true;
@@ -175,18 +176,20 @@ static bool take_once(const struct removal *r, uint32_t count, removal_vec *to)
 /* Several rules may be about the same bytes. */
 static bool take_all_once(const removal_vec *joint, removal_vec *to)
 {
+    edge_vec edge = { .max = UINT32_MAX };
+    bool ok = true;
     if (joint->len > 1)
         qsort(joint->at, joint->len, sizeof *joint->at, by_allocation);
-    for (uint32_t i = 0, count; i < joint->len; i += count) {
+    for (uint32_t i = 0, count; ok && i < joint->len; i += count) {
         const struct removal *r = &joint->at[i];
         count = 1;
         while (r->allocation != NO_ROW && i + count < joint->len &&
                r[count].allocation == r->allocation)
             count++;
-        if (count == 1 ? !vec_push(to, *r) : !take_once(r, count, to))
-            return false;
+        ok = count == 1 ? vec_push(to, *r) : take_once(r, count, &edge, to);
     }
-    return true;
+    vec_free(&edge);
+    return ok;
 }
 
 static bool join(const struct advising *a, const removal_vec *joint, struct advise *ret)
