@@ -47,10 +47,8 @@ enum vrs_status oom_what_if_ask(const struct proven_study *proven, uint64_t capa
         bool serves = !answer.ran_out && answer.served_oom_event >= first_event &&
                       answer.served_oom_event <= last_event;
         best.tried++;
-        if (i == EXPANDABLE) {
+        if (i == EXPANDABLE)
             best.expandable = serves ? EXPANDABLE_SERVES : EXPANDABLE_RUNS_OUT;
-            best.expandable_peak_bytes = answer.reserved.bytes;
-        }
         if (!serves)
             continue;
         if (best.setting == NULL || answer.reserved.bytes < best.reserved_peak_bytes) {

@@ -22,7 +22,6 @@ struct oom_what_if {
         EXPANDABLE_SERVES,
         EXPANDABLE_RUNS_OUT
     } expandable;
-    uint64_t expandable_peak_bytes; /* reserved at the most, where they serve */
 };
 
 /* Runs the recorded program under a few settings, on a device where PyTorch could have
