@@ -19,9 +19,6 @@
 #include "base/table.h"
 #include "model/ids.h"
 
-/* A batch is more than this; what is not is a sum or a flag. */
-enum { SCALAR_BYTES_MAX = 16 };
-
 /* The allocs before a step's first backward, as positions: [gap, low) belong to what came before,
  * the step's forward begins at `start`.  What lies before `head` stands behind the update in the
  * program, so the step before made it. */

@@ -12,8 +12,8 @@
 #include "analysis/snapshot/steps/step_stacks.h"
 #include "model/ids.h"
 
-/* ROLLOUTS_MIN: one might be what a program does once before it trains. */
-enum { ROLLOUTS_MIN = 2, SCALAR_BYTES_MAX = 16 };
+/* One might be what a program does once before it trains. */
+enum { ROLLOUTS_MIN = 2 };
 
 /* What lies before the forward of an update, as positions [gap, start). */
 struct before {

@@ -21,6 +21,9 @@
 
 struct step_pairs;
 
+/* A batch is more than this; what is not is a sum or a flag. */
+enum { SCALAR_BYTES_MAX = 16 };
+
 /* What all sources look at.  A position is an alloc's number among the allocs of the device. */
 struct step_trace {
     const struct recording *r;
