@@ -8,6 +8,7 @@
 #include "analysis/snapshot/categories/category_rules.h"
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/radix_sort.h"
 #include "base/sorted.h"
 
@@ -36,12 +37,25 @@ static bool freed(const struct alike_input *in, uint32_t i)
     return in->lifetimes->at[i].requested < in->events;
 }
 
-/* Was it seen to be born, and is it freed by a stack that is asked about, or kept? */
-static bool tells(const struct alike_input *in, const bool *asked, uint32_t i)
+/* What is asked about: stacks that free, and, where others may share a place, sizes. */
+enum { SIZE_PLACES = 4096 };
+struct asked {
+    bool *stack;
+    bool size[SIZE_PLACES];
+};
+
+static uint32_t size_place(uint64_t bytes)
 {
-    if (in->lifetimes->at[i].birth < 0)
+    return (uint32_t)(hash_u64(bytes) % SIZE_PLACES);
+}
+
+/* Was it seen to be born, and is it freed by a stack that is asked about, or kept? */
+static bool tells(const struct alike_input *in, const struct asked *asked, uint32_t i)
+{
+    const struct lifetime *l = &in->lifetimes->at[i];
+    if (l->birth < 0 || !asked->size[size_place(l->bytes)])
         return false;
-    return freed(in, i) ? asked[in->freed_by[i].n] : in->retained[i];
+    return freed(in, i) ? asked->stack[in->freed_by[i].n] : in->retained[i];
 }
 
 static uint32_t stack_of(const struct alike_input *in, uint32_t i)
@@ -55,8 +69,8 @@ struct likes {
     uint32_t count;
 };
 
-static bool likes_make(const struct alike_input *in, const bool *asked, struct arena *scratch,
-                       struct likes *ret)
+static bool likes_make(const struct alike_input *in, const struct asked *asked,
+                       struct arena *scratch, struct likes *ret)
 {
     uint32_t rows = 0, len = 0;
     for (uint32_t i = 0; i < in->lifetimes->count; i++)
@@ -124,13 +138,17 @@ enum vrs_status alike_find(const struct alike_input *in, struct arena *scratch, 
     if (asking == 0)
         return VRS_OK;
     struct arena_mark mark = arena_mark(scratch);
-    bool *asked = arena_array(scratch, bool, stacks);
-    if (asked == NULL)
+    struct asked asked = { .stack = arena_array(scratch, bool, stacks) };
+    if (asked.stack == NULL)
         return vrs_no_memory(err);
-    for (uint32_t i = 0; i < count; i++)
-        if (in->freed_by[i].n != 0 && asks(in, i) && freed(in, i))
-            asked[in->freed_by[i].n] = true;
-    if (!likes_make(in, asked, scratch, &likes))
+    for (uint32_t i = 0; i < count; i++) {
+        if (!asks(in, i))
+            continue;
+        asked.size[size_place(in->lifetimes->at[i].bytes)] = true;
+        if (freed(in, i))
+            asked.stack[in->freed_by[i].n] = in->freed_by[i].n != 0;
+    }
+    if (!likes_make(in, &asked, scratch, &likes))
         return vrs_no_memory(err);
     *ret_any = give(in, &likes, *ret);
     arena_release(scratch, mark);

@@ -58,7 +58,7 @@ struct search {
     uint32_t *first;    /* of each signature, into `position`; one more at the end */
     uint32_t *position; /* ascending within a signature */
     struct idtab index; /* of the sizes of one stack */
-    uint32_t *gap;      /* room for the gaps of one */
+    uint32_t *gap;      /* room for the gaps of one; zero between buckets */
     uint32_t *tally;    /* of each signature; zero between uses */
     struct candidate *candidate;
     uint32_t candidates;
@@ -387,6 +387,8 @@ static const char *refused_by_anchor(struct search *s, uint32_t anchor)
         s->gap[i] = at[i + 1] - at[i];
     uint64_t median = step_median(s->gap, count - 1);
     for (uint32_t i = 0; i + 1 < count; i++)
+        s->gap[i] = 0;
+    for (uint32_t i = 0; i + 1 < count; i++)
         if ((uint64_t)(at[i + 1] - at[i]) * 2 > median * 3)
             return "uneven";
     return NULL;
@@ -398,8 +400,6 @@ static enum vrs_status try_bucket(struct search *s, const struct candidate *buck
 {
     double similarity = 0;
     const char *refused_by = NULL;
-    for (uint32_t i = 0; i < s->t->allocs; i++)
-        s->gap[i] = 0;
     uint32_t anchor = find_anchor(s, bucket, len);
     struct pieces g = cut_at(s, anchor);
     if (g.count < 2)
@@ -428,6 +428,8 @@ static enum vrs_status try_buckets(struct search *s, struct step_body *body, str
     uint32_t begin = 0;
     if (!search_make(s))
         return vrs_no_memory(err);
+    for (uint32_t i = 0; i < s->t->allocs; i++)
+        s->gap[i] = 0;
     for (int tried = 0; tried < PERIODS_TRIED_MAX && begin < s->candidates; tried++) {
         uint32_t gap = s->candidate[begin].gap, near = gap / 50 > 1 ? gap / 50 : 1;
         uint32_t end = begin;
