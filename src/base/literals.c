@@ -1,5 +1,5 @@
-/* literals.c - reads an expression for the plain bytes that each alternative needs, and looks for
- * them in texts. */
+/* literals.c - tells texts that an expression cannot match, by plain bytes that each alternative
+ * needs. */
 #include "base/literals.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* place.h - names of places in a program, and of categories, as people read them. */
+/* place.h - names that programs read, in the words of people. */
 #ifndef VRS_RENDER_ANSWER_PLACE_H
 #define VRS_RENDER_ANSWER_PLACE_H
 
