@@ -26,16 +26,49 @@ struct waiting {
 };
 
 struct growth {
-    uint32_t *born;  /* of each event: the allocation that it makes, or NO_ROW */
+    uint32_t *born;  /* of each event: the allocation of such a line that it makes, or NO_ROW */
     uint32_t *next;  /* of each allocation: the next that waits at its line, plus 1 */
     uint32_t *times; /* of each: how many before it were smaller, each in the next one's place */
     uint32_t *successor;   /* of each: what took its place; NO_ROW: nothing */
     uint32_t *predecessor; /* of each: whose place it took */
     struct waiting *line;
+    bool *caches;         /* of each line: an allocation of it may be a cache */
     uint32_t *forerunner; /* of one generation: what its caches were before */
     uint32_t forerunners;
     uint64_t twice_bytes; /* of what is there twice at one time, at the most */
 };
+
+/* A cache in pages is not copied: what grows is its tables. */
+static bool is_paged(const struct advising *a, uint32_t i)
+{
+    uint32_t stack = a->s->lifetimes.at[i].alloc_stack.n;
+    return (a->s->tokens->of_stack[stack] & TOKEN_PAGED_CACHE) != 0;
+}
+
+/* What is put together of old and new, or known to be a cache; where operators are not seen, what
+ * grows in a program that trains nothing. */
+static bool is_cache(const struct advising *a, uint32_t i)
+{
+    token_set tokens = a->s->tokens->of_stack[a->s->lifetimes.at[i].alloc_stack.n];
+    return (tokens & (TOKEN_CONCATENATE | TOKEN_KV_CACHE | TOKEN_PAGED_CACHE)) != 0 ||
+           a->s->categories.of[i] == CATEGORY_KV_CACHE ||
+           ((tokens & TOKEN_NATIVE) == 0 && !a->backward_seen);
+}
+
+/* Notes the lines that make caches; *ret_any: there are some. */
+static bool find_lines(const struct advising *a, struct growth *g, bool *ret_any)
+{
+    const struct study *s = a->s;
+    *ret_any = false;
+    g->caches = arena_array(s->scratch, bool, a->sites.sites);
+    if (g->caches == NULL)
+        return false;
+    for (uint32_t i = 0; i < s->lifetimes.count; i++)
+        if (s->lifetimes.at[i].birth >= 0 && s->lifetimes.at[i].alloc_stack.n != 0 &&
+            is_cache(a, i))
+            *ret_any = g->caches[a->sites.of[i]] = true;
+    return true;
+}
 
 static bool growth_make(const struct advising *a, struct growth *g)
 {
@@ -54,7 +87,8 @@ static bool growth_make(const struct advising *a, struct growth *g)
         g->born[e] = NO_ROW;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         g->successor[i] = g->predecessor[i] = NO_ROW;
-        if (s->lifetimes.at[i].birth >= 0 && s->lifetimes.at[i].alloc_stack.n != 0)
+        if (s->lifetimes.at[i].birth >= 0 && s->lifetimes.at[i].alloc_stack.n != 0 &&
+            g->caches[a->sites.of[i]])
             g->born[s->lifetimes.at[i].birth] = i;
     }
     return true;
@@ -110,23 +144,6 @@ static void follow(const struct advising *a, struct growth *g, uint32_t i)
     line->times = g->times[taker - 1] > line->times ? g->times[taker - 1] : line->times;
 }
 
-/* A cache in pages is not copied: what grows is its tables. */
-static bool is_paged(const struct advising *a, uint32_t i)
-{
-    uint32_t stack = a->s->lifetimes.at[i].alloc_stack.n;
-    return (a->s->tokens->of_stack[stack] & TOKEN_PAGED_CACHE) != 0;
-}
-
-/* What is put together of old and new, or known to be a cache; where operators are not seen, what
- * grows in a program that trains nothing. */
-static bool is_cache(const struct advising *a, uint32_t i)
-{
-    token_set tokens = a->s->tokens->of_stack[a->s->lifetimes.at[i].alloc_stack.n];
-    return (tokens & (TOKEN_CONCATENATE | TOKEN_KV_CACHE | TOKEN_PAGED_CACHE)) != 0 ||
-           a->s->categories.of[i] == CATEGORY_KV_CACHE ||
-           ((tokens & TOKEN_NATIVE) == 0 && !a->backward_seen);
-}
-
 static void follow_all(const struct advising *a, struct growth *g)
 {
     const struct study *s = a->s;
@@ -135,7 +152,7 @@ static void follow_all(const struct advising *a, struct growth *g)
         if (g->born[e] != NO_ROW)
             wait_at_line(a, g, g->born[e]);
         if (freed != NO_ROW && s->lifetimes.at[freed].birth >= 0 &&
-            s->lifetimes.at[freed].alloc_stack.n != 0)
+            s->lifetimes.at[freed].alloc_stack.n != 0 && g->caches[a->sites.of[freed]])
             follow(a, g, freed);
     }
 }
@@ -319,12 +336,14 @@ static void sum_up(struct advising *a, const struct growth *g, struct largest *l
 static bool judge(struct advising *a, struct growth *g)
 {
     struct largest largest = { 0 };
-    bool paged = false;
+    bool paged = false, any;
     uint32_t times = 0;
-    if (!growth_make(a, g))
+    if (!find_lines(a, g, &any) || (any && !growth_make(a, g)))
         return false;
-    follow_all(a, g);
-    sum_up(a, g, &largest, &paged, &times);
+    if (any) {
+        follow_all(a, g);
+        sum_up(a, g, &largest, &paged, &times);
+    }
     if (largest.bytes == 0)
         return advise_silent(a, paged
                                     ? "what grows belongs to a paged cache"

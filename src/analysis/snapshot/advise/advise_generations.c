@@ -238,26 +238,49 @@ static bool is_let_go(const struct advising *a, uint32_t i)
                                      TOKEN_ZERO_GRAD | TOKEN_OPTIMIZER)) == 0;
 }
 
-/* Bytes of the older ones for which a younger one of the same size is alive at an event. */
-static uint64_t matched_bytes(const struct advising *a, struct sized *older, uint32_t olders,
-                              int64_t event)
+/* What was seen to be born and is alive, as the events pass. */
+struct youngers {
+    uint32_t *at; /* allocations */
+    uint32_t count;
+    uint32_t next; /* allocation to look at */
+    struct sized *room;
+};
+
+static bool youngers_make(const struct study *s, struct youngers *y)
 {
-    const struct study *s = a->s;
-    uint32_t youngers = 0;
+    *y = (struct youngers){ .at = arena_array(s->scratch, uint32_t, s->lifetimes.count),
+                            .room = arena_array(s->scratch, struct sized, s->lifetimes.count) };
+    return y->at != NULL && y->room != NULL;
+}
+
+/* Goes on to those that are alive after an event.  Allocations stand in the order of their first
+ * events. */
+static void youngers_at(const struct study *s, struct youngers *y, int64_t event)
+{
+    uint32_t alive = 0;
+    for (uint32_t i = 0; i < y->count; i++)
+        if (s->lifetimes.at[y->at[i]].freed > event)
+            y->at[alive++] = y->at[i];
+    for (; y->next < s->lifetimes.count && s->lifetimes.at[y->next].birth <= event; y->next++)
+        if (s->lifetimes.at[y->next].birth >= 0 && s->lifetimes.at[y->next].freed > event)
+            y->at[alive++] = y->next;
+    y->count = alive;
+}
+
+/* Bytes of the older ones for which a younger one of the same size is alive at an event. */
+static uint64_t matched_bytes(const struct study *s, struct sized *older, uint32_t olders,
+                              struct youngers *youngers, int64_t event)
+{
     uint64_t bytes = 0;
-    struct sized *younger = arena_array(s->scratch, struct sized, s->lifetimes.count);
-    if (younger == NULL)
-        return UINT64_MAX;
-    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
-        const struct lifetime *l = &s->lifetimes.at[i];
-        if (l->birth >= 0 && lifetime_alive(l, event))
-            younger[youngers++] = (struct sized){ l->bytes, i };
-    }
-    if (youngers > 1)
-        qsort(younger, youngers, sizeof *younger, by_size);
+    struct sized *younger = youngers->room;
+    youngers_at(s, youngers, event);
+    for (uint32_t i = 0; i < youngers->count; i++)
+        younger[i] = (struct sized){ s->lifetimes.at[youngers->at[i]].bytes, youngers->at[i] };
+    if (youngers->count > 1)
+        qsort(younger, youngers->count, sizeof *younger, by_size);
     if (olders > 1)
         qsort(older, olders, sizeof *older, by_size);
-    for (uint32_t i = 0, k = 0; i < olders && k < youngers;) {
+    for (uint32_t i = 0, k = 0; i < olders && k < youngers->count;) {
         bool same = older[i].bytes == younger[k].bytes;
         bytes += same ? older[i].bytes : 0;
         bool less = older[i].bytes < younger[k].bytes;
@@ -267,63 +290,76 @@ static uint64_t matched_bytes(const struct advising *a, struct sized *older, uin
     return bytes;
 }
 
-/* Older allocations that go at once, events `first` to `last`, with no alloc between. */
-static bool judge_run(struct advising *a, uint32_t first, uint32_t last, struct sized *room,
+/* Older allocations that go at once: with no alloc between. */
+struct run {
+    uint32_t first; /* event of a free, of whatever; NO_ROW: none yet */
+    uint32_t olders;
+    uint64_t bytes;
+    struct sized *older;
+};
+
+static bool judge_run(struct advising *a, const struct run *run, struct youngers *youngers,
                       struct largest *largest)
 {
     const struct study *s = a->s;
-    struct arena_mark mark = arena_mark(s->scratch);
-    uint32_t olders = 0;
-    uint64_t bytes = 0;
-    for (uint32_t e = first; e <= last; e++) {
-        uint32_t i = s->lifetimes.freed_at[e];
-        if (i == NO_ROW || !is_let_go(a, i))
-            continue;
-        room[olders++] = (struct sized){ s->lifetimes.at[i].bytes, i };
-        bytes += s->lifetimes.at[i].bytes;
-    }
-    if (bytes < a->floor_bytes)
+    if (run->first == NO_ROW || run->bytes < a->floor_bytes)
         return true;
-    uint64_t matched = matched_bytes(a, room, olders, (int64_t)first - 1);
-    arena_release(s->scratch, mark);
-    if (matched == UINT64_MAX)
-        return false;
-    if (matched < percent_of(bytes, MATCHED_PERCENT))
+    uint64_t matched = matched_bytes(s, run->older, run->olders, youngers, (int64_t)run->first - 1);
+    if (matched < percent_of(run->bytes, MATCHED_PERCENT))
         return true;
-    for (uint32_t k = 0; k < olders; k++) {
-        const struct lifetime *l = &s->lifetimes.at[room[k].allocation];
+    for (uint32_t k = 0; k < run->olders; k++) {
+        const struct lifetime *l = &s->lifetimes.at[run->older[k].allocation];
         a->now.bytes += lifetime_alive(l, a->peak_event) ? l->bytes : 0;
         if (largest_take(largest, l->bytes, l->free_stack)) {
             a->now.at_events = 0;
             advise_event(a, l->freed);
         }
-        if (!advise_remove(a, room[k].allocation, -1, l->freed, l->bytes))
+        if (!advise_remove(a, run->older[k].allocation, -1, l->freed, l->bytes))
             return false;
     }
     return true;
+}
+
+/* Of each event: does it free something older that the program lets go? */
+static bool *find_let_go(const struct advising *a)
+{
+    const struct study *s = a->s;
+    bool *ret = arena_array(s->scratch, bool, s->events);
+    for (uint32_t k = 0; ret != NULL && k < s->lifetimes.older_count; k++) {
+        int32_t freed = s->lifetimes.at[s->lifetimes.older[k]].freed;
+        if (freed < (int64_t)s->events)
+            ret[freed] = is_let_go(a, s->lifetimes.older[k]);
+    }
+    return ret;
 }
 
 static bool judge_older(struct advising *a, struct largest *largest)
 {
     const struct study *s = a->s;
     const uint8_t *action = s->r->events.action + s->r->devices.first_event[s->device];
-    struct sized *room = arena_array(s->scratch, struct sized, s->lifetimes.older_count);
-    uint32_t first = NO_ROW, last = 0;
-    if (room == NULL)
+    const bool *let_go = find_let_go(a);
+    struct youngers youngers;
+    struct run run = { .first = NO_ROW,
+                       .older = arena_array(s->scratch, struct sized, s->lifetimes.older_count) };
+    if (let_go == NULL || run.older == NULL || !youngers_make(s, &youngers))
         return false;
     for (uint32_t e = 0; e < s->events; e++) {
         uint32_t i = s->lifetimes.freed_at[e];
-        if (action[e] == ACTION_ALLOC && first != NO_ROW) {
-            if (!judge_run(a, first, last, room, largest))
+        if (action[e] == ACTION_ALLOC) {
+            if (!judge_run(a, &run, &youngers, largest))
                 return false;
-            first = NO_ROW;
+            run = (struct run){ .first = NO_ROW, .older = run.older };
         }
         if (i == NO_ROW)
             continue;
-        first = first == NO_ROW ? e : first;
-        last = e;
+        run.first = run.first == NO_ROW ? e : run.first;
+        if (!let_go[e])
+            continue;
+        uint64_t bytes = s->lifetimes.at[i].bytes;
+        run.older[run.olders++] = (struct sized){ bytes, i };
+        run.bytes += bytes;
     }
-    return first == NO_ROW || judge_run(a, first, last, room, largest);
+    return judge_run(a, &run, &youngers, largest);
 }
 
 static bool judge_generations(struct advising *a)

@@ -238,11 +238,12 @@ bool advise_inputs_ahead(struct advising *a)
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         bool queued = is_queued(s, i, &queue);
+        if (!is_input(s, i) && !queued)
+            continue;
         int64_t born = steps_at(&s->steps, l->birth), used = steps_at(&s->steps, l->freed);
         if (queued && l->freed == (int64_t)s->events)
             used = born + queue.distance;
-        if ((!is_input(s, i) && !queued) || used - born < AHEAD_STEPS ||
-            (!queued && used >= (int64_t)s->steps.count))
+        if (used - born < AHEAD_STEPS || (!queued && used >= (int64_t)s->steps.count))
             continue;
         /* One batch ahead is what prefetching is for. */
         int64_t soon = used <= (int64_t)s->steps.count ? s->steps.boundary[used - 1].event

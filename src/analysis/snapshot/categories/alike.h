@@ -17,6 +17,7 @@
 struct alike_input {
     const struct lifetimes *lifetimes;
     int64_t events;
+    uint32_t stacks;         /* of the recording */
     const uint8_t *category; /* of each, so far; enum category */
     const bool *retained;    /* of each: it is kept beyond its step */
     const stack_id *freed_by;

@@ -225,6 +225,7 @@ static enum vrs_status decide_by_others(struct deciding *d, struct naming *namin
     struct alike_input alike = {
         .lifetimes = d->lifetimes,
         .events = d->events,
+        .stacks = d->matcher.r->code.stacks.rows.len,
         .category = d->to->of,
         .retained = d->to->retained,
         .freed_by = d->evidence.freed_by,
@@ -256,6 +257,7 @@ static enum vrs_status make(struct deciding *d, const struct categories_input *i
         .phases = in->phases,
         .tokens = in->tokens,
         .events = d->events,
+        .stacks = in->r->code.stacks.rows.len,
         .category = made->of,
         .replaced = d->evidence.replaced.replaced,
         .replaces = d->evidence.replaced.replaces,

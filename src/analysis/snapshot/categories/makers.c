@@ -72,8 +72,10 @@ enum vrs_status makers_make(const struct code *code, const struct tokens *tokens
             makes(code, tokens, frame) ? frame : made.of_stack[code->stacks.caller[i]];
     }
     for (uint32_t i = 0; i < lifetimes->count; i++) {
+        if (born[i] != PHASE_INIT)
+            continue;
         uint32_t frame = made.of_stack[lifetimes->at[i].alloc_stack.n];
-        if (born[i] != PHASE_INIT || frame == 0 || made.line[frame] != MAKER_NONE)
+        if (frame == 0 || made.line[frame] != MAKER_NONE)
             continue;
         made.line[frame] = MAKER_ONLY;
         maker[len++] = (struct maker){ code->frames.file[frame], code->frames.name[frame],

@@ -168,10 +168,10 @@ struct going {
 
 /* The one of most bytes.  Allocations seen stand in the order of their intervals. */
 static enum vrs_status largest_going(const struct split_input *in, struct arena *scratch,
-                                     uint32_t stacks, struct going *ret, struct vrs_error *err)
+                                     struct going *ret, struct vrs_error *err)
 {
-    uint64_t *bytes = arena_array(scratch, uint64_t, stacks), most = 0;
-    uint32_t *interval = arena_array(scratch, uint32_t, stacks);
+    uint64_t *bytes = arena_array(scratch, uint64_t, in->stacks), most = 0;
+    uint32_t *interval = arena_array(scratch, uint32_t, in->stacks);
     *ret = (struct going){ .interval = NO_ROW };
     if (bytes == NULL || interval == NULL)
         return vrs_no_memory(err);
@@ -205,7 +205,7 @@ enum vrs_status split_multiset(const struct split_input *in, struct arena *arena
     struct split s = { .multiset = NULL };
     int64_t event = 0;
     uint64_t bytes = 0, accumulated = 0;
-    uint32_t busiest = NO_ROW, members = 0, stacks = 0;
+    uint32_t busiest = NO_ROW, members = 0;
     struct going going = { .interval = NO_ROW };
     struct borne borne;
     TRY(gradient_peak(in, scratch, &event, &bytes, err));
@@ -214,11 +214,8 @@ enum vrs_status split_multiset(const struct split_input *in, struct arena *arena
     bool *member = arena_array(scratch, bool, in->lifetimes->count);
     if (member == NULL)
         return vrs_no_memory(err);
-    for (uint32_t i = 0; i < in->lifetimes->count; i++)
-        if (in->lifetimes->at[i].alloc_stack.n >= stacks)
-            stacks = in->lifetimes->at[i].alloc_stack.n + 1;
     if (bytes == 0 && busiest == NO_ROW)
-        TRY(largest_going(in, scratch, stacks, &going, err));
+        TRY(largest_going(in, scratch, &going, err));
     for (uint32_t i = 0; i < in->lifetimes->count; i++) {
         const struct lifetime *l = &in->lifetimes->at[i];
         if (bytes != 0 && borne.bytes / 2 >= bytes)

@@ -24,6 +24,7 @@ struct split_input {
     const struct phases *phases;
     const struct tokens *tokens;
     int64_t events;
+    uint32_t stacks;         /* of the recording */
     const uint8_t *category; /* by rules alone; enum category */
     const bool *replaced;
     const uint32_t *replaces; /* the one it stands for, plus 1; 0: none */

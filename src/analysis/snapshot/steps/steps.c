@@ -242,11 +242,21 @@ enum vrs_status steps_make(const struct steps_input *input, struct arena *arena,
     return status;
 }
 
-int64_t steps_at(const struct steps *s, int64_t event)
+int64_t step_cursor_at(struct step_cursor *c, int64_t event)
 {
-    uint32_t at;
+    const struct steps *s = c->steps;
+    if (c->begun > 0 && s->boundary[c->begun - 1].event > event)
+        SORTED_FIND(c->begun, s->count, s->boundary[c->begun].event <= event);
+    while (c->begun < s->count && s->boundary[c->begun].event <= event)
+        c->begun++;
     if (s->count != 0 && event > (int64_t)s->end_event)
         return s->count;
-    SORTED_FIND(at, s->count, s->boundary[at].event <= event);
-    return (int64_t)at - 1;
+    return (int64_t)c->begun - 1;
+}
+
+int64_t steps_at(const struct steps *s, int64_t event)
+{
+    struct step_cursor c = { .steps = s };
+    SORTED_FIND(c.begun, s->count, s->boundary[c.begun].event <= event);
+    return step_cursor_at(&c, event);
 }

@@ -88,4 +88,11 @@ enum vrs_status steps_make(const struct steps_input *input, struct arena *arena,
 /* The complete step an event belongs to, from 0; -1: before the first, `count`: after the last. */
 int64_t steps_at(const struct steps *s, int64_t event);
 
+/* Asks the same of one event after the other; those that ascend take no search. */
+struct step_cursor {
+    const struct steps *steps;
+    uint32_t begun; /* steps that have begun at the event asked last */
+};
+int64_t step_cursor_at(struct step_cursor *c, int64_t event);
+
 #endif
