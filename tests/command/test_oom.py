@@ -736,3 +736,15 @@ def test_figures_of_the_specification(shared):
     assert round(result["capacity_seen_bytes"] / GIB, 2) == 78.51
     # Expandable segments are on already: they are not offered.
     assert result["what_if"]["setting"] is None
+
+
+def test_of_a_request_that_nothing_serves_the_line_that_asks_is_told():
+    """Larger than the card: no other line is to shrink; at its size or below, no such item."""
+    for option in ((), ("--markdown",)):
+        text = " ".join(run("report", *option, scripts.make(plain("4GiB", "1GiB", "5GiB")), expect=0).out.split())
+        item = text[text.index("What to do"):]
+        assert "asks for in one piece smaller" in item
+        assert "it asks for 5.00 GiB, and 4.00 GiB is all there is." in item
+        assert "1.00 GiB are needed." in item if option else "1.00 GiB needed" in item
+        other = " ".join(run("report", *option, scripts.make(plain("4GiB", "1GiB", "3.5GiB")), expect=0).out.split())
+        assert "in one piece" not in other

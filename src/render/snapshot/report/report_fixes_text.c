@@ -65,11 +65,45 @@ static bool serving_words(struct buf *to, const struct report_device *d)
     return true;
 }
 
+/* All that a request can ever be given: the card, or what could be reserved of it. */
+static uint64_t all_there_is(const struct oom *oom)
+{
+    const struct oom_figures *f = &oom->measured.figures;
+    bool card = f->total != UNKNOWN_U64 && f->request > f->total;
+    return card ? f->total : (uint64_t)oom->tests.test[OOM_SINGLE_REQUEST_TOO_LARGE].bytes;
+}
+
+static bool too_large_words(struct buf *to, const struct oom *oom)
+{
+    if (!is_line(oom->request_site.culprit))
+        return false;
+    buf_text(to, "make what ");
+    buf_str(to, oom->request_site.culprit);
+    buf_text(to, " asks for in one piece smaller (a smaller batch, a shorter sequence, or the "
+                 "work in chunks): it asks for ");
+    human_known_bytes(to, oom->measured.figures.request);
+    buf_text(to, ", and ");
+    human_known_bytes(to, all_there_is(oom));
+    buf_text(to, " is all there is.");
+    return true;
+}
+
+uint64_t report_need_bytes(const struct report_device *d)
+{
+    const struct oom *oom = &d->sections->oom;
+    if (oom->tests.verdict != OOM_SINGLE_REQUEST_TOO_LARGE)
+        return oom->need_bytes;
+    uint64_t all = all_there_is(oom), request = oom->measured.figures.request;
+    return request > all ? request - all : 0;
+}
+
 bool report_must_go_words(struct buf *to, const struct report_device *d)
 {
     const struct report_sections *sections = d->sections;
     if (sections == NULL || !sections->has_oom)
         return false;
+    if (sections->oom.tests.verdict == OOM_SINGLE_REQUEST_TOO_LARGE)
+        return too_large_words(to, &sections->oom);
     if (sections->oom.need_bytes == 0)
         return serving_words(to, d);
     const struct oom_sites *sites = &sections->oom.must_go;
@@ -177,7 +211,7 @@ static uint32_t make_items(const struct report_device *d, const struct advice *c
     }
     if (report_must_go_words(&words, d)) {
         escape_text(&item[count].words, buf_slice(&words), ascii);
-        uint64_t need = d->sections->oom.need_bytes;
+        uint64_t need = report_need_bytes(d);
         human_known_bytes(&item[count].bytes,
                           need != 0 ? need : d->sections->oom.what_if.left_bytes);
         buf_text(&item[count++].bytes, need != 0 ? " needed" : " free then");

@@ -53,9 +53,9 @@ static void put_answer(struct buf *to, const struct report_device *d, bool ascii
     bool must_go = report_must_go_words(&words, d);
     buf_text(to, must_go || fixes > 0 ? "\n**What to do**\n\n" : "");
     if (must_go) {
-        if (d->sections->oom.need_bytes != 0) {
+        if (report_need_bytes(d) != 0) {
             buf_text(&words, " ");
-            human_known_bytes(&words, d->sections->oom.need_bytes);
+            human_known_bytes(&words, report_need_bytes(d));
             buf_text(&words, " are needed.");
         }
         buf_format(to, "%u. ", (unsigned)number++);

@@ -44,6 +44,8 @@ uint32_t report_fixes(const struct report_device *d, const struct advice *shown[
 void report_fix_bytes(struct buf *to, const struct advice *fix);
 /* Whose memory must shrink for the request that failed; false: nobody's, or that is not known. */
 bool report_must_go_words(struct buf *to, const struct report_device *d);
+/* How many bytes that takes; 0: none, or not known. */
+uint64_t report_need_bytes(const struct report_device *d);
 /* What all of them free, where that is less than their sum; false: it is not. */
 bool report_together_words(struct buf *to, const struct report_device *d,
                            const struct advice *const *shown, uint32_t count);
