@@ -6,6 +6,7 @@
 #include "analysis/snapshot/advise/advise.h"
 #include "analysis/snapshot/oom/oom.h"
 #include "analysis/snapshot/oom/oom_program.h"
+#include "analysis/snapshot/oom/oom_tests.h"
 #include "analysis/snapshot/report/report.h"
 #include "base/buf.h"
 #include "base/str.h"
