@@ -19,6 +19,13 @@ sys.path.insert(0, str(ROOT / "tests" / "page" / "browser"))
 import browser as chromium  # noqa: E402
 from models import grouping, model, reader  # noqa: E402
 
+# Tests of the Python package are a group of their own, in an interpreter that has the library of
+# the sanitizers first: `tools/run-tests` names the folder of the package there.
+PACKAGE = os.environ.get("VRAMSCOPE_PACKAGE")
+collect_ignore = [] if PACKAGE else ["python"]
+if PACKAGE:
+    sys.path.insert(0, PACKAGE)
+
 SANITIZER = re.compile(rb"AddressSanitizer|runtime error|LeakSanitizer|UndefinedBehavior")
 CURVES = ("requested", "allocated", "active", "reserved")
 

@@ -1,0 +1,48 @@
+/* failure.c - struct vrs_error into vramscope.Error. */
+#include "core.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vramscope/snapshot.h"
+#include "vramscope/vramscope.h"
+
+static const char *const status_names[] = {
+    [VRS_NOMEM] = "nomem",     [VRS_IO] = "io",
+    [VRS_CORRUPT] = "corrupt", [VRS_UNSUPPORTED] = "unsupported",
+    [VRS_LIMIT] = "limit",     [VRS_USAGE] = "usage",
+};
+
+/* False with an exception set. */
+static bool set_member(PyObject *error, const char *name, PyObject *value)
+{
+    bool ok = value != NULL && PyObject_SetAttrString(error, name, value) == 0;
+    Py_XDECREF(value);
+    return ok;
+}
+
+PyObject *raise_error(struct core_state *state, const struct vrs_error *why, PyObject *path)
+{
+    PyObject *error = PyObject_CallFunction(state->error, "s", why->message);
+    PyObject *offset =
+        why->offset == UINT64_MAX ? Py_NewRef(Py_None) : PyLong_FromUnsignedLongLong(why->offset);
+    if (error == NULL) {
+        Py_XDECREF(offset);
+        return NULL;
+    }
+    bool ok = set_member(error, "offset", offset) &&
+              set_member(error, "status", PyUnicode_FromString(status_names[why->status])) &&
+              set_member(error, "path", Py_NewRef(path == NULL ? Py_None : path));
+    if (ok)
+        PyErr_SetObject(state->error, error);
+    Py_DECREF(error);
+    return NULL;
+}
+
+PyObject *raise_usage(struct core_state *state, const char *text)
+{
+    struct vrs_error why = { .status = VRS_USAGE, .offset = UINT64_MAX };
+    PyOS_snprintf(why.message, sizeof why.message, "%s", text);
+    return raise_error(state, &why, NULL);
+}
