@@ -1,6 +1,7 @@
 """Files, recordings and columns: what is opened, how it is read, and how long its memory stays."""
 import array
 import csv
+import doctest
 import gc
 import gzip
 import inspect
@@ -230,3 +231,9 @@ def test_nothing_is_imported_but_our_own():
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     assert not {"torch", "numpy", "pandas", "IPython"} & set(done.stdout.split())
     assert done.stderr == ""
+
+
+def test_the_example_of_the_package_runs(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    done = doctest.testmod(vramscope)
+    assert done.attempted > 1 and done.failed == 0
