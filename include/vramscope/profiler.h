@@ -1,0 +1,150 @@
+/* profiler.h - measure a running program: the peaks of nested and concurrent intervals, of which
+ * no user disturbs another, records in a bounded ring, and totals by path.
+ *
+ * A meter belongs to a process, because the peak counters of its devices do.  Whoever measures
+ * opens slots in it; all resets of a counter's peak go through its ledger, which folds the peak
+ * into every open slot before.  Calls may come from any thread.  In a child of fork the meter is
+ * made anew by vrs_meter_after_fork, before any other call.
+ *
+ * Bytes that are not known are VRS_UNKNOWN, never 0.  Options are structs whose zero value is the
+ * default and whose first member is their size. */
+#ifndef VRAMSCOPE_PROFILER_H
+#define VRAMSCOPE_PROFILER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vramscope/error.h"
+#include "vramscope/vramscope.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VRS_UNKNOWN UINT64_MAX
+
+/* The curves of a device, as PyTorch's statistics name them. */
+enum vrs_curve { VRS_ALLOCATED, VRS_RESERVED, VRS_ACTIVE, VRS_REQUESTED };
+enum { VRS_CURVES = 4 };
+
+/* One reading of a device's counters.  A member that the backend does not have is VRS_UNKNOWN. */
+struct vrs_stats {
+    uint64_t now[VRS_CURVES];  /* bytes */
+    uint64_t peak[VRS_CURVES]; /* bytes, since the last reset of the peaks */
+    uint64_t inactive_split;   /* bytes of free parts of segments that are in use */
+    /* Since the process began, or since somebody reset them: bytes of blocks, and their number. */
+    uint64_t allocated_bytes, freed_bytes, allocations, frees;
+    uint64_t retries, ooms;
+};
+
+/* How the memory of a device is read.  A function that is NULL, or that fails, means unknown; none
+ * is called before the meter is asked.  Devices count from 0. */
+struct vrs_backend {
+    size_t size;
+    const char *name; /* static: "torch", "sim", "none" */
+    void *arg;
+    enum vrs_status (*stats)(void *arg, uint32_t device, struct vrs_stats *ret);
+    /* The peaks become the present values. */
+    enum vrs_status (*reset_peak)(void *arg, uint32_t device);
+    /* A reading and the reset as one, between which nothing happens. */
+    enum vrs_status (*swap_peak)(void *arg, uint32_t device, struct vrs_stats *ret);
+    uint32_t (*count)(void *arg);
+    uint32_t (*current)(void *arg);
+    enum vrs_status (*device_name)(void *arg, uint32_t device, char *ret, size_t room);
+    /* What the driver says of the whole device, all processes together. */
+    enum vrs_status (*memory)(void *arg, uint32_t device, uint64_t *ret_free, uint64_t *ret_total);
+    enum vrs_status (*utilisation)(void *arg, uint32_t device, double *ret_percent);
+    enum vrs_status (*empty_cache)(void *arg, uint32_t device);
+    enum vrs_status (*synchronize)(void *arg, uint32_t device);
+    /* The device's own time in nanoseconds; of two moments the difference counts. */
+    enum vrs_status (*device_ns)(void *arg, uint32_t device, uint64_t *ret);
+    /* Nanoseconds that durations are told by; NULL: CLOCK_MONOTONIC. */
+    uint64_t (*clock_ns)(void *arg);
+};
+
+/* The worst of what a figure is made of; later ones are worse. */
+enum vrs_state {
+    VRS_EXACT,
+    VRS_SAMPLED, /* a lower bound; at_most is the upper one */
+    VRS_LOST,    /* somebody else reset the peak: a lower bound */
+    VRS_RACED,   /* memory was allocated between the reading and the reset: a lower bound */
+    VRS_NESTED,  /* asked for from inside a reading: the values of the last one */
+    VRS_STATE_UNKNOWN
+};
+VRS_API const char *vrs_state_name(enum vrs_state state);
+
+struct vrs_meter;
+
+struct vrs_meter_options {
+    size_t size;
+    uint32_t slots; /* open at a time on one device: 4,096 */
+    uint32_t names; /* distinct ones: 65,536 */
+    /* Called around a wait for another thread's reading, if there is one: gives away what that
+     * thread may need to end it, and takes it back. */
+    void *(*wait_begin)(void *arg);
+    void (*wait_end)(void *arg, void *begun);
+    void *wait_arg;
+};
+
+VRS_API enum vrs_status vrs_meter_make(const struct vrs_meter_options *options,
+                                       struct vrs_meter **ret, struct vrs_error *err);
+VRS_API void vrs_meter_free(struct vrs_meter *meter);
+
+/* In the child, by the thread that called fork: locks are made anew, open slots stay. */
+VRS_API void vrs_meter_after_fork(struct vrs_meter *meter);
+
+/* Registers a backend, whose struct is copied; its number is its place.  They are never taken away:
+ * what `arg` points to outlives the meter. */
+VRS_API enum vrs_status vrs_meter_backend(struct vrs_meter *meter,
+                                          const struct vrs_backend *backend, uint32_t *ret_id,
+                                          struct vrs_error *err);
+VRS_API const struct vrs_backend *vrs_meter_backend_at(const struct vrs_meter *meter, uint32_t id);
+
+/* How often the meter could not do what it was asked for. */
+struct vrs_meter_losses {
+    uint64_t slots;    /* not opened: too many */
+    uint64_t readings; /* that failed */
+    uint64_t waits;    /* for another's reading, given up after a second */
+    uint64_t nested;   /* readings asked for inside a reading of the same thread */
+    uint64_t resets;   /* of the peak, by somebody else */
+    uint64_t names;    /* that are told as "(other)" */
+};
+VRS_API void vrs_meter_losses(struct vrs_meter *meter, struct vrs_meter_losses *ret);
+
+/* A place in the ledger of a device.  Zero is none; closing it says unknown. */
+struct vrs_slot {
+    uint32_t backend, device;
+    uint32_t place, turn; /* where it stands, plus 1, and which of those that stood there */
+};
+
+enum vrs_slot_flags {
+    VRS_KEEP_PEAK = 1, /* no reset of the device's peak while this slot is open */
+    VRS_STRICT = 2     /* reads again after a reset, and marks what was missed as raced */
+};
+
+/* What happened between two readings. */
+struct vrs_peaks {
+    struct vrs_stats now;        /* at the end */
+    uint64_t start[VRS_CURVES];  /* bytes */
+    uint64_t peak[VRS_CURVES];   /* bytes: the highest value; a lower bound but where exact */
+    uint64_t at_most[VRS_CURVES];/* bytes: the highest it can have been; VRS_UNKNOWN: no bound */
+    /* Gross, of all threads; VRS_UNKNOWN where somebody reset the counters. */
+    uint64_t allocated_bytes, freed_bytes, allocations, frees;
+    enum vrs_state state;
+};
+
+/* Makes one reading and opens a slot with it.  Never fails: where there is no room or no reading
+ * the slot says unknown when it is closed. */
+VRS_API void vrs_slot_open(struct vrs_meter *meter, uint32_t backend, uint32_t device,
+                           uint32_t flags, struct vrs_slot *ret);
+/* Closes the slot and opens it again with one reading. */
+VRS_API void vrs_slot_mark(struct vrs_meter *meter, struct vrs_slot *slot, struct vrs_peaks *ret);
+/* `ret` may be NULL: then nothing is read. */
+VRS_API void vrs_slot_close(struct vrs_meter *meter, struct vrs_slot *slot, struct vrs_peaks *ret);
+VRS_API uint32_t vrs_slots_open(struct vrs_meter *meter, uint32_t backend, uint32_t device);
+
+/* One reading that opens nothing.  `wait` false: returns VRS_NESTED at once, with nothing written,
+ * where another thread reads. */
+VRS_API enum vrs_state vrs_meter_read(struct vrs_meter *meter, uint32_t backend, uint32_t device,
+                                      bool wait, struct vrs_stats *ret);
