@@ -94,12 +94,13 @@ VRS_API void vrs_meter_free(struct vrs_meter *meter);
 /* In the child, by the thread that called fork: locks are made anew, open slots stay. */
 VRS_API void vrs_meter_after_fork(struct vrs_meter *meter);
 
-/* Registers a backend, whose struct is copied; its number is its place.  They are never taken away:
- * what `arg` points to outlives the meter. */
+/* Registers a backend, whose struct is copied; numbers begin at 1 and are not given twice.  What
+ * `arg` points to lives until it is retired, or the meter freed. */
 VRS_API enum vrs_status vrs_meter_backend(struct vrs_meter *meter,
                                           const struct vrs_backend *backend, uint32_t *ret_id,
                                           struct vrs_error *err);
-VRS_API const struct vrs_backend *vrs_meter_backend_at(const struct vrs_meter *meter, uint32_t id);
+/* From then on nothing is known of its devices.  No call is in it when this returns. */
+VRS_API void vrs_meter_retire(struct vrs_meter *meter, uint32_t id);
 
 /* How often the meter could not do what it was asked for. */
 struct vrs_meter_losses {
@@ -120,15 +121,16 @@ struct vrs_slot {
 
 enum vrs_slot_flags {
     VRS_KEEP_PEAK = 1, /* no reset of the device's peak while this slot is open */
-    VRS_STRICT = 2     /* reads again after a reset, and marks what was missed as raced */
+    VRS_STRICT = 2,    /* reads again after a reset, and marks what was missed as raced */
+    VRS_FROM_RESET = 4 /* as if it had been opened when the peaks were last reset, by whomever */
 };
 
 /* What happened between two readings. */
 struct vrs_peaks {
-    struct vrs_stats now;        /* at the end */
-    uint64_t start[VRS_CURVES];  /* bytes */
-    uint64_t peak[VRS_CURVES];   /* bytes: the highest value; a lower bound but where exact */
-    uint64_t at_most[VRS_CURVES];/* bytes: the highest it can have been; VRS_UNKNOWN: no bound */
+    struct vrs_stats now;         /* at the end */
+    uint64_t start[VRS_CURVES];   /* bytes */
+    uint64_t peak[VRS_CURVES];    /* bytes: the highest value; a lower bound but where exact */
+    uint64_t at_most[VRS_CURVES]; /* bytes: the highest it can have been; VRS_UNKNOWN: no bound */
     /* Gross, of all threads; VRS_UNKNOWN where somebody reset the counters. */
     uint64_t allocated_bytes, freed_bytes, allocations, frees;
     enum vrs_state state;
@@ -148,3 +150,124 @@ VRS_API uint32_t vrs_slots_open(struct vrs_meter *meter, uint32_t backend, uint3
  * where another thread reads. */
 VRS_API enum vrs_state vrs_meter_read(struct vrs_meter *meter, uint32_t backend, uint32_t device,
                                       bool wait, struct vrs_stats *ret);
+
+/* The id of a name, any bytes; equal ones have one id.  0 is the empty name, 1 is "(other)", which
+ * all are that find no more room.  The text lives as long as the meter. */
+VRS_API uint32_t vrs_name(struct vrs_meter *meter, const char *bytes, size_t len);
+VRS_API const char *vrs_name_text(struct vrs_meter *meter, uint32_t name, size_t *ret_len);
+/* The path of a name inside another path (0: outermost), and its parts again. */
+VRS_API uint32_t vrs_path(struct vrs_meter *meter, uint32_t parent, uint32_t name);
+VRS_API void vrs_path_parts(struct vrs_meter *meter, uint32_t path, uint32_t *ret_parent,
+                            uint32_t *ret_name);
+
+/* A ring buffer of rows of `row_bytes`: the last `capacity` are kept (a power of two from 2^10 to
+ * 2^24), numbers count from 0. */
+struct vrs_ring;
+VRS_API enum vrs_status vrs_ring_make(struct vrs_meter *meter, uint32_t row_bytes,
+                                      uint32_t capacity, struct vrs_ring **ret,
+                                      struct vrs_error *err);
+VRS_API void vrs_ring_free(struct vrs_ring *ring);
+/* The number of the row; UINT64_MAX: no memory, and the row is counted as lost. */
+VRS_API uint64_t vrs_ring_add(struct vrs_ring *ring, const void *row);
+/* Copies at most `most` rows from number `from` on; those that are gone are passed over. */
+VRS_API uint32_t vrs_ring_copy(struct vrs_ring *ring, uint64_t from, uint32_t most, void *ret,
+                               uint64_t *ret_first);
+VRS_API void vrs_ring_clear(struct vrs_ring *ring);
+struct vrs_ring_counts {
+    uint64_t first, next; /* numbers: of the first row that is kept, and of the one to come */
+    uint64_t lost;        /* overwritten or refused, since it was made or cleared */
+};
+VRS_API void vrs_ring_count(struct vrs_ring *ring, struct vrs_ring_counts *ret);
+
+/* Records and intervals of one user, with totals by path, which the rings do not bound. */
+struct vrs_profiler;
+
+struct vrs_profiler_options {
+    size_t size;
+    uint32_t backend;
+    uint32_t flags;    /* enum vrs_slot_flags */
+    uint32_t capacity; /* of each ring: 65,536 */
+    bool no_stats;     /* records have a time alone */
+    bool host;         /* also memory of the process */
+};
+
+VRS_API enum vrs_status vrs_profiler_make(struct vrs_meter *meter,
+                                          const struct vrs_profiler_options *options,
+                                          struct vrs_profiler **ret, struct vrs_error *err);
+/* Closes its slots without a reading. */
+VRS_API void vrs_profiler_free(struct vrs_profiler *profiler);
+/* Begins the interval that the first record of the device ends; where it is not called, that
+ * record begins it. */
+VRS_API void vrs_profiler_watch(struct vrs_profiler *profiler, uint32_t device);
+/* Forgets records, intervals, totals and peaks. */
+VRS_API void vrs_profiler_reset(struct vrs_profiler *profiler);
+
+/* What a record tells of a tensor, and besides; names by vrs_name, 0: none. */
+struct vrs_detail {
+    uint64_t tensor_bytes, storage_bytes; /* VRS_UNKNOWN */
+    uint32_t shape, dtype, info, stack;
+};
+
+/* A moment, and the interval since the record before it of the same profiler and device. */
+struct vrs_record {
+    uint64_t index;
+    uint64_t t_ns;            /* since the profiler was made */
+    uint64_t now[VRS_CURVES]; /* bytes */
+    uint64_t inactive_split, retries, ooms;
+    uint64_t interval_peak, interval_at_most, interval_reserved_peak; /* bytes */
+    uint64_t peak;          /* bytes allocated, since the profiler was made or reset */
+    int64_t delta;          /* bytes allocated; INT64_MIN: not known */
+    uint64_t rss, rss_peak; /* bytes of the process */
+    struct vrs_detail detail;
+    uint32_t path, device;
+    enum vrs_state state;
+};
+
+/* One reading, one record; `detail` may be NULL.  The record is lost, and counted, where there is
+ * no memory for it, and is written to `ret` all the same. */
+VRS_API void vrs_checkpoint(struct vrs_profiler *profiler, uint32_t device, uint32_t path,
+                            const struct vrs_detail *detail, struct vrs_record *ret);
+
+/* An interval that is under way. */
+struct vrs_scope {
+    struct vrs_slot slot;
+    uint64_t began_ns;
+    uint32_t path, device;
+};
+
+struct vrs_scope_result {
+    uint64_t index;
+    uint64_t t_ns;        /* of its begin, since the profiler was made */
+    uint64_t duration_ns; /* of the backend's clock */
+    uint64_t device_ns;   /* VRS_UNKNOWN: not measured */
+    uint64_t start[VRS_CURVES], end[VRS_CURVES], peak[VRS_CURVES], at_most[VRS_CURVES]; /* bytes */
+    uint64_t allocated_bytes, freed_bytes, allocations, frees; /* gross, of all threads */
+    uint32_t path, device;
+    uint32_t raised; /* name of the type of an exception that ended it; 0: none */
+    enum vrs_state state;
+};
+
+VRS_API void vrs_scope_open(struct vrs_profiler *profiler, uint32_t device, uint32_t path,
+                            struct vrs_scope *ret);
+VRS_API void vrs_scope_close(struct vrs_profiler *profiler, struct vrs_scope *scope,
+                             uint32_t raised, uint64_t device_ns, struct vrs_scope_result *ret);
+/* Without a result: it was never left. */
+VRS_API void vrs_scope_drop(struct vrs_profiler *profiler, struct vrs_scope *scope);
+
+/* As vrs_ring_copy and vrs_ring_count. */
+VRS_API uint32_t vrs_records(struct vrs_profiler *profiler, uint64_t from, uint32_t most,
+                             struct vrs_record *ret, uint64_t *ret_first);
+VRS_API uint32_t vrs_scopes(struct vrs_profiler *profiler, uint64_t from, uint32_t most,
+                            struct vrs_scope_result *ret, uint64_t *ret_first);
+struct vrs_profiler_losses {
+    struct vrs_ring_counts records, scopes;
+    uint64_t dropped; /* scopes that were never left */
+    uint64_t totals;  /* intervals that are in no total: no memory */
+};
+VRS_API void vrs_profiler_losses(struct vrs_profiler *profiler, struct vrs_profiler_losses *ret);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

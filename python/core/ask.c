@@ -383,10 +383,11 @@ static const struct option report_options[] = {
     { "curve", FLAG, IN(report, curve), 0 },
     END,
 };
-const char ask_report_doc[] = SIGNATURE(
-    report, "timeline=False, quick=False, trust=False, part=False, rank=None, one_clock=False, "
-            "peer_oom_us=None, curve=False, ") "What it is, how far it can be trusted, its peak "
-                                               "and what to do: `vramscope report`." ABOUT;
+const char ask_report_doc[] =
+    SIGNATURE(report,
+              "timeline=False, quick=False, trust=False, part=False, rank=None, one_clock=False, "
+              "peer_oom_us=None, curve=False, ") "What it is, how far it can be trusted, its peak "
+                                                 "and what to do: `vramscope report`." ABOUT;
 ASK(report, .of_two = false)
 
 static const struct option peak_options[] = {

@@ -1,0 +1,368 @@
+/* ledger.c - one reading, and at most one reset, for whatever is asked. */
+#include "profiler/ledger.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static uint64_t more_of(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Nothing is known of any figure. */
+static const struct vrs_stats nothing = {
+    .now = { VRS_UNKNOWN, VRS_UNKNOWN, VRS_UNKNOWN, VRS_UNKNOWN },
+    .peak = { VRS_UNKNOWN, VRS_UNKNOWN, VRS_UNKNOWN, VRS_UNKNOWN },
+    .inactive_split = VRS_UNKNOWN,
+    .allocated_bytes = VRS_UNKNOWN,
+    .freed_bytes = VRS_UNKNOWN,
+    .allocations = VRS_UNKNOWN,
+    .frees = VRS_UNKNOWN,
+    .retries = VRS_UNKNOWN,
+    .ooms = VRS_UNKNOWN,
+};
+
+void ledger_init(struct ledger *l, uint32_t slots_max)
+{
+    *l = (struct ledger){ .last = nothing };
+    l->slots.max = l->open.max = slots_max;
+}
+
+void ledger_free(struct ledger *l)
+{
+    vec_free(&l->slots);
+    vec_free(&l->open);
+}
+
+static bool known(const struct vrs_stats *reading, uint32_t k)
+{
+    return reading->now[k] != VRS_UNKNOWN && reading->peak[k] != VRS_UNKNOWN;
+}
+
+static void worsen(struct ledger_slot *s, enum vrs_state state)
+{
+    if (s->state < state)
+        s->state = (uint8_t)state;
+}
+
+/* A stretch of the slot has ended: the counter stands at `now`, its peak since the last reset is
+ * `peak`. */
+static void add(struct ledger_slot *s, uint32_t k, uint64_t now, uint64_t peak)
+{
+    if (s->fold[k] == VRS_UNKNOWN)
+        return;
+    bool before = s->tainted[k] && peak <= s->open_peak[k];
+    s->fold[k] = more_of(s->fold[k], before ? now : peak);
+    s->at_most[k] = more_of(s->at_most[k], before ? s->open_peak[k] : peak);
+}
+
+/* The counter's peak is folded into every open slot: it is gone, or about to go. */
+static void fold_all(struct ledger *l, const struct vrs_stats *reading)
+{
+    for (uint32_t i = 0; i < l->open.len; i++) {
+        struct ledger_slot *s = &l->slots.at[l->open.at[i]];
+        for (uint32_t k = 0; k < VRS_CURVES; k++) {
+            if (known(reading, k))
+                add(s, k, reading->now[k], reading->peak[k]);
+            s->tainted[k] = false;
+        }
+    }
+}
+
+/* Somebody else has reset the peaks: what they were at the last reading is all that is left. */
+static void fold_seen(struct ledger *l)
+{
+    struct vrs_stats seen = nothing;
+    for (uint32_t k = 0; k < VRS_CURVES; k++)
+        seen.now[k] = 0, seen.peak[k] = l->seen[k];
+    fold_all(l, &seen);
+    for (uint32_t i = 0; i < l->open.len; i++)
+        worsen(&l->slots.at[l->open.at[i]], VRS_LOST);
+    l->foreign_resets++;
+}
+
+/* Counters that only grow have fallen. */
+static bool totals_fell(const struct vrs_stats *before, const struct vrs_stats *now)
+{
+    return before->allocated_bytes > now->allocated_bytes ||
+           before->freed_bytes > now->freed_bytes || before->allocations > now->allocations ||
+           before->frees > now->frees;
+}
+
+static void notice(struct ledger *l, const struct vrs_stats *reading)
+{
+    bool fell = false;
+    for (uint32_t k = 0; k < VRS_CURVES; k++)
+        fell |= known(reading, k) && reading->peak[k] < l->seen[k];
+    if (fell)
+        fold_seen(l);
+    bool gross = l->has_last && totals_fell(&l->last, reading);
+    for (uint32_t i = 0; i < l->open.len; i++) {
+        struct ledger_slot *s = &l->slots.at[l->open.at[i]];
+        s->gross_lost |= gross;
+        for (uint32_t k = 0; k < VRS_CURVES; k++)
+            if (s->tainted[k] && known(reading, k) && s->fold[k] != VRS_UNKNOWN)
+                s->fold[k] = more_of(s->fold[k], reading->now[k]);
+    }
+    for (uint32_t k = 0; k < VRS_CURVES; k++)
+        l->seen[k] = known(reading, k) ? reading->peak[k] : 0;
+    l->last = *reading;
+    l->has_last = true;
+}
+
+/* Reads by one of the backend's two functions. */
+static bool read_by(struct ledger *l, enum vrs_status (*call)(void *, uint32_t, struct vrs_stats *),
+                    const struct vrs_backend *b, uint32_t device, struct vrs_stats *ret)
+{
+    struct vrs_stats reading = nothing;
+    if (call == NULL)
+        return false;
+    if (call(b->arg, device, &reading) != VRS_OK) {
+        l->failed_readings++;
+        return false;
+    }
+    notice(l, &reading);
+    *ret = reading;
+    return true;
+}
+
+bool ledger_read(struct ledger *l, const struct vrs_backend *b, uint32_t device,
+                 struct vrs_stats *ret)
+{
+    return read_by(l, b->stats, b, device, ret);
+}
+
+static bool peak_is_past(const struct vrs_stats *reading)
+{
+    for (uint32_t k = 0; k < VRS_CURVES; k++)
+        if (known(reading, k) && reading->peak[k] > reading->now[k])
+            return true;
+    return false;
+}
+
+/* After a reset that was not one with the reading: what was allocated between the two was missed by
+ * whoever is open, and by who is about to be.  Whether there was any. */
+static bool read_again(struct ledger *l, const struct vrs_backend *b, uint32_t device,
+                       const struct vrs_stats *before)
+{
+    struct vrs_stats again;
+    if (!ledger_read(l, b, device, &again) || again.allocations == before->allocations)
+        return false;
+    for (uint32_t i = 0; i < l->open.len; i++)
+        worsen(&l->slots.at[l->open.at[i]], VRS_RACED);
+    return true;
+}
+
+/* The reading with which an interval begins, and the state that it begins in.  After it the
+ * counter's peaks stand at its values, wherever a reset is allowed and was needed; `ret->peak` says
+ * what they stand at. */
+static enum vrs_state read_and_reset(struct ledger *l, const struct vrs_backend *b, uint32_t device,
+                                     uint32_t flags, struct vrs_stats *ret)
+{
+    *ret = nothing;
+    if (!ledger_read(l, b, device, ret))
+        return VRS_STATE_UNKNOWN;
+    if (!peak_is_past(ret) || l->keepers != 0 || (flags & VRS_FROM_RESET))
+        return VRS_EXACT;
+    if (b->swap_peak != NULL) {
+        if (!read_by(l, b->swap_peak, b, device, ret))
+            return VRS_STATE_UNKNOWN;
+        fold_all(l, ret);
+    } else if (b->reset_peak != NULL) {
+        /* Folded before: after a reset that fails the peak is still there, and nothing is lost. */
+        fold_all(l, ret);
+        if (b->reset_peak(b->arg, device) != VRS_OK) {
+            l->failed_readings++;
+            return VRS_STATE_UNKNOWN;
+        }
+    } else {
+        return VRS_EXACT;
+    }
+    for (uint32_t k = 0; k < VRS_CURVES; k++) {
+        l->seen[k] = 0;
+        if (known(ret, k))
+            ret->peak[k] = ret->now[k];
+    }
+    bool raced = (flags & VRS_STRICT) && b->swap_peak == NULL && read_again(l, b, device, ret);
+    return raced ? VRS_RACED : VRS_EXACT;
+}
+
+/* Begins the interval of a slot with a reading, which is nothing where `state` is unknown. */
+static void begin(struct ledger_slot *s, const struct vrs_stats *r, enum vrs_state state)
+{
+    s->state = (uint8_t)state;
+    s->gross_lost = false;
+    s->allocated_bytes = r->allocated_bytes;
+    s->freed_bytes = r->freed_bytes;
+    s->allocations = r->allocations;
+    s->frees = r->frees;
+    for (uint32_t k = 0; k < VRS_CURVES; k++) {
+        bool is_known = known(r, k);
+        s->fold[k] = s->at_most[k] = s->start[k] = is_known ? r->now[k] : VRS_UNKNOWN;
+        s->open_peak[k] = r->peak[k];
+        s->tainted[k] = is_known && r->peak[k] > r->now[k];
+    }
+}
+
+/* As if it had been opened when the counter's peaks were last reset. */
+static void since_reset(struct ledger_slot *s)
+{
+    for (uint32_t k = 0; k < VRS_CURVES; k++) {
+        s->tainted[k] = false;
+        if (s->fold[k] != VRS_UNKNOWN)
+            s->fold[k] = s->at_most[k] = s->open_peak[k];
+    }
+}
+
+/* A place for a slot; NO_PLACE: there is none. */
+enum { NO_PLACE = UINT32_MAX };
+static uint32_t place_take(struct ledger *l)
+{
+    if (!vec_reserve(&l->open, 1))
+        return NO_PLACE;
+    uint32_t place = l->empty - 1;
+    if (l->empty != 0) {
+        l->empty = l->slots.at[place].order;
+    } else {
+        if (!vec_push(&l->slots, (struct ledger_slot){ .turn = 0 }))
+            return NO_PLACE;
+        place = l->slots.len - 1;
+    }
+    struct ledger_slot *s = &l->slots.at[place];
+    s->used = true;
+    s->turn = l->turns++;
+    s->order = l->open.len;
+    l->open.at[l->open.len++] = place;
+    return place;
+}
+
+static void place_give(struct ledger *l, uint32_t place)
+{
+    struct ledger_slot *s = &l->slots.at[place];
+    uint32_t last = l->open.at[--l->open.len];
+    l->open.at[s->order] = last;
+    l->slots.at[last].order = s->order;
+    if (s->flags & VRS_KEEP_PEAK)
+        l->keepers--;
+    s->used = false;
+    s->order = l->empty;
+    l->empty = place + 1;
+}
+
+/* NULL: it was never opened, or is closed. */
+static struct ledger_slot *slot_of(struct ledger *l, const struct vrs_slot *slot)
+{
+    if (slot->place == 0 || slot->place > l->slots.len)
+        return NULL;
+    struct ledger_slot *s = &l->slots.at[slot->place - 1];
+    return s->used && s->turn == slot->turn ? s : NULL;
+}
+
+void ledger_open(struct ledger *l, const struct vrs_backend *b, uint32_t device, uint32_t flags,
+                 struct vrs_slot *ret)
+{
+    ret->place = ret->turn = 0;
+    struct vrs_stats reading;
+    enum vrs_state state = read_and_reset(l, b, device, flags, &reading);
+    uint32_t place = place_take(l);
+    if (place == NO_PLACE) {
+        l->slots_refused++;
+        return;
+    }
+    struct ledger_slot *s = &l->slots.at[place];
+    s->flags = flags;
+    if (flags & VRS_KEEP_PEAK)
+        l->keepers++;
+    begin(s, &reading, state);
+    if (flags & VRS_FROM_RESET)
+        since_reset(s);
+    ret->place = place + 1;
+    ret->turn = s->turn;
+}
+
+void ledger_forget(struct ledger *l)
+{
+    l->slots.len = l->open.len = l->empty = l->keepers = 0;
+    memset(l->seen, 0, sizeof l->seen);
+    l->last = nothing;
+    l->has_last = false;
+}
+
+void ledger_unknown(const struct ledger *l, enum vrs_state state, struct vrs_peaks *ret)
+{
+    *ret = (struct vrs_peaks){ .now = l->last, .state = state };
+    memcpy(ret->start, nothing.now, sizeof ret->start);
+    memcpy(ret->peak, nothing.now, sizeof ret->peak);
+    memcpy(ret->at_most, nothing.now, sizeof ret->at_most);
+    ret->allocated_bytes = ret->freed_bytes = ret->allocations = ret->frees = VRS_UNKNOWN;
+}
+
+static uint64_t counted(uint64_t from, uint64_t to)
+{
+    return from == VRS_UNKNOWN || to == VRS_UNKNOWN ? VRS_UNKNOWN : to - from;
+}
+
+/* What the slot gives when its interval ends with this reading, which has been folded or is now. */
+static void end(struct ledger_slot *s, const struct vrs_stats *reading, struct vrs_peaks *ret)
+{
+    ret->now = *reading;
+    ret->state = (enum vrs_state)s->state;
+    for (uint32_t k = 0; k < VRS_CURVES; k++) {
+        if (known(reading, k))
+            add(s, k, reading->now[k], reading->peak[k]);
+        else
+            s->fold[k] = VRS_UNKNOWN;
+        ret->start[k] = s->start[k];
+        ret->peak[k] = s->fold[k];
+        ret->at_most[k] = s->fold[k] == VRS_UNKNOWN ? VRS_UNKNOWN : s->at_most[k];
+        if (ret->peak[k] < ret->at_most[k] && ret->peak[k] != VRS_UNKNOWN &&
+            ret->state < VRS_SAMPLED)
+            ret->state = VRS_SAMPLED;
+    }
+    if (s->state >= VRS_LOST)
+        memcpy(ret->at_most, nothing.now, sizeof ret->at_most);
+    ret->allocated_bytes = counted(s->allocated_bytes, reading->allocated_bytes);
+    ret->freed_bytes = counted(s->freed_bytes, reading->freed_bytes);
+    ret->allocations = counted(s->allocations, reading->allocations);
+    ret->frees = counted(s->frees, reading->frees);
+    if (s->gross_lost)
+        ret->allocated_bytes = ret->freed_bytes = ret->allocations = ret->frees = VRS_UNKNOWN;
+}
+
+void ledger_mark(struct ledger *l, const struct vrs_backend *b, uint32_t device,
+                 struct vrs_slot *slot, struct vrs_peaks *ret)
+{
+    struct ledger_slot *s = slot_of(l, slot);
+    struct vrs_stats reading;
+    uint32_t flags = s != NULL ? s->flags & VRS_STRICT : 0;
+    enum vrs_state state = read_and_reset(l, b, device, flags, &reading);
+    ledger_unknown(l, VRS_STATE_UNKNOWN, ret);
+    ret->now = reading;
+    if (s == NULL)
+        return;
+    if (state != VRS_STATE_UNKNOWN && s->state != VRS_STATE_UNKNOWN)
+        end(s, &reading, ret);
+    begin(s, &reading, state);
+}
+
+void ledger_close(struct ledger *l, const struct vrs_backend *b, uint32_t device,
+                  struct vrs_slot *slot, struct vrs_peaks *ret)
+{
+    struct ledger_slot *s = slot_of(l, slot);
+    struct vrs_stats reading;
+    ledger_unknown(l, VRS_STATE_UNKNOWN, ret);
+    ret->now = nothing;
+    if (ledger_read(l, b, device, &reading)) {
+        ret->now = reading;
+        if (s != NULL && s->state != VRS_STATE_UNKNOWN)
+            end(s, &reading, ret);
+    }
+    ledger_drop(l, slot);
+}
+
+void ledger_drop(struct ledger *l, struct vrs_slot *slot)
+{
+    if (slot_of(l, slot) != NULL)
+        place_give(l, slot->place - 1);
+    slot->place = 0;
+}

@@ -1,0 +1,283 @@
+/* profiler.c - one reading for a record or an end of a scope, then the ring and the totals. */
+#define _POSIX_C_SOURCE 200809L
+#include "profiler/profiler.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+#include "device/process.h"
+#include "profiler/ledger.h"
+
+enum { CAPACITY_DEFAULT = 65536, WATCHED_MAX = 4096, NS_PER_SECOND = 1000000000 };
+
+static uint64_t monotonic_ns(void *arg)
+{
+    (void)arg;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t now_ns(const struct profiler *p)
+{
+    return p->clock_ns(p->clock_arg);
+}
+
+bool profiler_init(struct profiler *p, struct meter *m, const struct vrs_profiler_options *options)
+{
+    *p = (struct profiler){ .meter = m, .options = *options, .clock_ns = monotonic_ns };
+    p->watched.max = WATCHED_MAX;
+    struct vrs_backend b = meter_backend(m, options->backend);
+    if (b.clock_ns != NULL) {
+        p->clock_ns = b.clock_ns;
+        p->clock_arg = b.arg;
+    }
+    p->made_ns = now_ns(p);
+    totals_init(&p->totals);
+    uint32_t capacity = options->capacity != 0 ? options->capacity : CAPACITY_DEFAULT;
+    return pthread_mutex_init(&p->guard, NULL) == 0 &&
+           ring_init(&p->records, sizeof(struct vrs_record), capacity) &&
+           ring_init(&p->scopes, sizeof(struct vrs_scope_result), capacity);
+}
+
+void profiler_free(struct profiler *p)
+{
+    for (uint32_t i = 0; i < p->watched.len; i++)
+        meter_drop(p->meter, &p->watched.at[i].slot);
+    vec_free(&p->watched);
+    totals_free(&p->totals);
+    ring_free(&p->records);
+    ring_free(&p->scopes);
+    pthread_mutex_destroy(&p->guard);
+}
+
+void profiler_after_fork(struct profiler *p)
+{
+    pthread_mutex_init(&p->guard, NULL);
+    ring_after_fork(&p->records);
+    ring_after_fork(&p->scopes);
+}
+
+static struct watched *watched_of(struct profiler *p, uint32_t device)
+{
+    for (uint32_t i = 0; i < p->watched.len; i++)
+        if (p->watched.at[i].device == device)
+            return &p->watched.at[i];
+    return NULL;
+}
+
+/* Copies what is known of the device, which is watched from now on if it was not; false: it cannot
+ * be. */
+static bool watch(struct profiler *p, uint32_t device, struct watched *ret)
+{
+    pthread_mutex_lock(&p->guard);
+    struct watched *there = watched_of(p, device);
+    if (there != NULL)
+        *ret = *there;
+    pthread_mutex_unlock(&p->guard);
+    if (there != NULL)
+        return true;
+
+    *ret = (struct watched){ .device = device, .peak = VRS_UNKNOWN, .allocated = VRS_UNKNOWN };
+    ret->last_ns = now_ns(p);
+    meter_open(p->meter, p->options.backend, device, p->options.flags, &ret->slot);
+    struct vrs_slot mine = ret->slot;
+    pthread_mutex_lock(&p->guard);
+    there = watched_of(p, device); /* another thread may have been faster */
+    bool put = there == NULL && vec_push(&p->watched, *ret);
+    if (there != NULL)
+        *ret = *there;
+    pthread_mutex_unlock(&p->guard);
+    if (!put)
+        meter_drop(p->meter, &mine);
+    return put || there != NULL;
+}
+
+void profiler_watch(struct profiler *p, uint32_t device)
+{
+    struct watched ignored;
+    if (!p->options.no_stats)
+        (void)watch(p, device, &ignored);
+}
+
+void profiler_reset(struct profiler *p)
+{
+    ring_clear(&p->records);
+    ring_clear(&p->scopes);
+    pthread_mutex_lock(&p->guard);
+    totals_clear(&p->totals);
+    p->dropped = 0;
+    uint32_t count = p->watched.len;
+    pthread_mutex_unlock(&p->guard);
+
+    struct vrs_peaks before;
+    for (uint32_t i = 0; i < count; i++) {
+        pthread_mutex_lock(&p->guard);
+        struct vrs_slot slot = p->watched.at[i].slot;
+        pthread_mutex_unlock(&p->guard);
+        meter_mark(p->meter, &slot, &before);
+        pthread_mutex_lock(&p->guard);
+        struct watched *w = &p->watched.at[i];
+        *w = (struct watched){ .slot = slot,
+                               .device = w->device,
+                               .peak = VRS_UNKNOWN,
+                               .allocated = VRS_UNKNOWN,
+                               .last_ns = now_ns(p) };
+        pthread_mutex_unlock(&p->guard);
+    }
+}
+
+static uint64_t higher(uint64_t peak, uint64_t other)
+{
+    return peak == VRS_UNKNOWN || (other != VRS_UNKNOWN && other > peak) ? other : peak;
+}
+
+/* Nothing was read. */
+static void peaks_unknown(struct vrs_peaks *ret)
+{
+    struct ledger none;
+    ledger_init(&none, 0);
+    ledger_unknown(&none, VRS_STATE_UNKNOWN, ret);
+}
+
+/* The interval that ends here, of the device and in the totals; says what is so since the profiler
+ * was made. */
+static void interval_ends(struct profiler *p, struct vrs_record *r, const struct vrs_peaks *peaks)
+{
+    struct interval i = {
+        .path = r->path,
+        .device = r->device,
+        .kind = INTERVAL_CHECKPOINT,
+        .start = peaks->start[VRS_ALLOCATED],
+        .end = r->now[VRS_ALLOCATED],
+        .peak = r->interval_peak,
+        .gross = peaks->allocated_bytes,
+        .allocations = peaks->allocations,
+        .state = r->state,
+    };
+    pthread_mutex_lock(&p->guard);
+    struct watched *w = watched_of(p, r->device);
+    if (w != NULL) {
+        w->peak = higher(w->peak, r->interval_peak);
+        if (w->state < r->state && r->state != VRS_NESTED)
+            w->state = r->state;
+        if (w->allocated != VRS_UNKNOWN && i.end != VRS_UNKNOWN)
+            r->delta = (int64_t)(i.end - w->allocated);
+        i.duration_ns = r->t_ns + p->made_ns - w->last_ns;
+        w->last_ns = r->t_ns + p->made_ns;
+        w->allocated = i.end;
+        r->peak = w->peak;
+    }
+    totals_add(&p->totals, &i);
+    pthread_mutex_unlock(&p->guard);
+}
+
+void profiler_checkpoint(struct profiler *p, uint32_t device, uint32_t path,
+                         const struct vrs_detail *detail, struct vrs_record *ret)
+{
+    static const struct vrs_detail none = { .tensor_bytes = VRS_UNKNOWN,
+                                            .storage_bytes = VRS_UNKNOWN };
+    struct vrs_peaks peaks;
+    struct watched w;
+    if (p->options.no_stats || !watch(p, device, &w))
+        peaks_unknown(&peaks);
+    else
+        meter_mark(p->meter, &w.slot, &peaks);
+    *ret = (struct vrs_record){
+        .t_ns = now_ns(p) - p->made_ns,
+        .inactive_split = peaks.now.inactive_split,
+        .retries = peaks.now.retries,
+        .ooms = peaks.now.ooms,
+        .interval_peak = peaks.peak[VRS_ALLOCATED],
+        .interval_at_most = peaks.at_most[VRS_ALLOCATED],
+        .interval_reserved_peak = peaks.peak[VRS_RESERVED],
+        .peak = VRS_UNKNOWN,
+        .delta = INT64_MIN,
+        .rss = VRS_UNKNOWN,
+        .rss_peak = VRS_UNKNOWN,
+        .detail = detail != NULL ? *detail : none,
+        .path = path,
+        .device = device,
+        .state = peaks.state,
+    };
+    memcpy(ret->now, peaks.now.now, sizeof ret->now);
+    if (p->options.host)
+        process_memory(&ret->rss, &ret->rss_peak);
+    interval_ends(p, ret, &peaks);
+    ret->index = ring_add(&p->records, ret);
+}
+
+void profiler_open(struct profiler *p, uint32_t device, uint32_t path, struct vrs_scope *ret)
+{
+    *ret = (struct vrs_scope){ .path = path, .device = device, .slot.device = device };
+    if (!p->options.no_stats)
+        meter_open(p->meter, p->options.backend, device, p->options.flags, &ret->slot);
+    ret->began_ns = now_ns(p);
+}
+
+void profiler_close(struct profiler *p, struct vrs_scope *scope, uint32_t raised,
+                    uint64_t device_ns, struct vrs_scope_result *ret)
+{
+    uint64_t ended = now_ns(p);
+    struct vrs_peaks peaks;
+    if (p->options.no_stats)
+        peaks_unknown(&peaks);
+    else
+        meter_close(p->meter, &scope->slot, &peaks);
+    *ret = (struct vrs_scope_result){
+        .t_ns = scope->began_ns - p->made_ns,
+        .duration_ns = ended - scope->began_ns,
+        .device_ns = device_ns,
+        .allocated_bytes = peaks.allocated_bytes,
+        .freed_bytes = peaks.freed_bytes,
+        .allocations = peaks.allocations,
+        .frees = peaks.frees,
+        .path = scope->path,
+        .device = scope->device,
+        .raised = raised,
+        .state = peaks.state,
+    };
+    memcpy(ret->start, peaks.start, sizeof ret->start);
+    memcpy(ret->end, peaks.now.now, sizeof ret->end);
+    memcpy(ret->peak, peaks.peak, sizeof ret->peak);
+    memcpy(ret->at_most, peaks.at_most, sizeof ret->at_most);
+    struct interval i = {
+        .path = ret->path,
+        .device = ret->device,
+        .kind = INTERVAL_SCOPE,
+        .duration_ns = ret->duration_ns,
+        .start = ret->start[VRS_ALLOCATED],
+        .end = ret->end[VRS_ALLOCATED],
+        .peak = ret->peak[VRS_ALLOCATED],
+        .gross = ret->allocated_bytes,
+        .allocations = ret->allocations,
+        .state = ret->state,
+        .raised = raised != 0,
+    };
+    pthread_mutex_lock(&p->guard);
+    totals_add(&p->totals, &i);
+    pthread_mutex_unlock(&p->guard);
+    ret->index = ring_add(&p->scopes, ret);
+}
+
+void profiler_drop(struct profiler *p, struct vrs_scope *scope)
+{
+    meter_drop(p->meter, &scope->slot);
+    pthread_mutex_lock(&p->guard);
+    p->dropped++;
+    pthread_mutex_unlock(&p->guard);
+}
+
+void profiler_losses(struct profiler *p, struct vrs_profiler_losses *ret)
+{
+    struct ring_counts records = ring_counts(&p->records), scopes = ring_counts(&p->scopes);
+    pthread_mutex_lock(&p->guard);
+    *ret = (struct vrs_profiler_losses){
+        .records = { records.first, records.next, records.lost },
+        .scopes = { scopes.first, scopes.next, scopes.lost },
+        .dropped = p->dropped,
+        .totals = p->totals.refused,
+    };
+    pthread_mutex_unlock(&p->guard);
+}
