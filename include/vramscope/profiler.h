@@ -196,6 +196,8 @@ VRS_API enum vrs_status vrs_profiler_make(struct vrs_meter *meter,
                                           struct vrs_profiler **ret, struct vrs_error *err);
 /* Closes its slots without a reading. */
 VRS_API void vrs_profiler_free(struct vrs_profiler *profiler);
+/* Asks another backend from now on; times go on, intervals under way end unknown. */
+VRS_API void vrs_profiler_backend(struct vrs_profiler *profiler, uint32_t backend);
 /* Begins the interval that the first record of the device ends; where it is not called, that
  * record begins it. */
 VRS_API void vrs_profiler_watch(struct vrs_profiler *profiler, uint32_t device);
@@ -232,6 +234,7 @@ VRS_API void vrs_checkpoint(struct vrs_profiler *profiler, uint32_t device, uint
 struct vrs_scope {
     struct vrs_slot slot;
     uint64_t began_ns;
+    struct vrs_detail detail; /* none; set by the caller before the scope is closed */
     uint32_t path, device;
 };
 
@@ -242,6 +245,7 @@ struct vrs_scope_result {
     uint64_t device_ns;   /* VRS_UNKNOWN: not measured */
     uint64_t start[VRS_CURVES], end[VRS_CURVES], peak[VRS_CURVES], at_most[VRS_CURVES]; /* bytes */
     uint64_t allocated_bytes, freed_bytes, allocations, frees; /* gross, of all threads */
+    struct vrs_detail detail;
     uint32_t path, device;
     uint32_t raised; /* name of the type of an exception that ended it; 0: none */
     enum vrs_state state;

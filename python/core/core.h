@@ -14,11 +14,31 @@
 /* What stands in tables of the interpreter, which know neither const nor functions. */
 #define SLOT(what) ((void *)(uintptr_t)(what))
 
+/* A path that was asked for by this very str, which is kept so that no other has its place. */
+enum { PATHS_KEPT = 512, STATS_LEAVES = 15 };
+struct kept_path {
+    PyObject *name;
+    uint32_t parent, path;
+};
+
 /* One for each interpreter; objects hold a pointer to it. */
 struct core_state {
     PyTypeObject *file, *recording, *column, *result;
     PyObject *error; /* class Error */
     PyObject *loads; /* of the standard json */
+
+    /* Of the measuring half: meter.h. */
+    PyTypeObject *backend, *profiler, *scope, *entry, *record, *scope_result;
+    PyObject *innermost_get, *innermost_set; /* of the context variable that has the open scope */
+    PyObject *modules;                       /* sys.modules */
+    PyObject *resolve;                       /* says what "auto" means; or NULL */
+    uint64_t generation;                     /* of that answer */
+    bool without_torch;                      /* it was given before torch was imported */
+    struct kept_path paths[PATHS_KEPT];
+    struct {
+        PyObject *group, *member, *flat;
+    } keys[STATS_LEAVES]; /* of torch's statistics */
+    PyObject *key_all;
 };
 struct core_state *core_state_of(PyObject *module);
 /* NULL with an exception set where the object is of none of our classes. */

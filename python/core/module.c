@@ -1,5 +1,6 @@
 /* module.c - vramscope._core: its state, its classes, and the functions that need no file. */
 #include "core.h"
+#include "meter.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,6 +47,25 @@ static PyObject *core_is_own(PyObject *module, PyObject *path)
     return PyBool_FromLong(own);
 }
 
+/* An exception object, for Python code of ours that finds a mistake of the caller. */
+static PyObject *core_usage(PyObject *module, PyObject *text)
+{
+    struct core_state *state = core_state_of(module);
+    PyObject *utf8 = PyUnicode_Check(text) ? PyUnicode_AsUTF8String(text) : NULL;
+    if (utf8 == NULL) {
+        if (PyErr_Occurred() == NULL)
+            PyErr_Format(PyExc_TypeError, "usage() takes a str, not %R", Py_TYPE(text));
+        return NULL;
+    }
+    raise_usage(state, PyBytes_AsString(utf8));
+    Py_DECREF(utf8);
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    Py_XDECREF(type);
+    Py_XDECREF(trace);
+    return value;
+}
+
 static PyObject *core_version(PyObject *module, PyObject *unused)
 {
     (void)module;
@@ -78,6 +98,13 @@ static PyMethodDef functions[] = {
       "is_own(path, /)\n--\n\nWhether a file is a page or a picture that vramscope wrote." },
     { "category_rules", core_rules, METH_NOARGS,
       "category_rules()\n--\n\nThe built-in rules of categories, as a rule file." },
+    { "backend_changed", backend_changed, METH_O,
+      "backend_changed(resolve, /)\n--\n\nWho asks for no backend asks resolve() again; None: by "
+      "the function given before." },
+    { "usage", core_usage, METH_O,
+      "usage(text, /)\n--\n\nAn Error with the status \"usage\", to be raised." },
+    { "rebuild_view", view_rebuild, METH_VARARGS,
+      "rebuild_view(record, made, members, /)\n--\n\nA Record or ScopeResult out of a pickle." },
     { "version", core_version, METH_NOARGS, "version()\n--\n\n\"MAJOR.MINOR.PATCH\"." },
     { NULL, NULL, 0, NULL },
 };
@@ -87,6 +114,45 @@ static bool add_class(PyObject *module, PyType_Spec *spec, PyTypeObject **ret)
 {
     *ret = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
     return *ret != NULL && PyModule_AddType(module, *ret) == 0;
+}
+
+/* ContextVar("…", default=None) */
+static PyObject *make_variable(PyObject *contextvars)
+{
+    PyObject *class = PyObject_GetAttrString(contextvars, "ContextVar");
+    PyObject *args = Py_BuildValue("(s)", "vramscope_innermost_scope");
+    PyObject *kwargs = Py_BuildValue("{sO}", "default", Py_None);
+    PyObject *variable = NULL;
+    if (class != NULL && args != NULL && kwargs != NULL)
+        variable = PyObject_Call(class, args, kwargs);
+    Py_XDECREF(class);
+    Py_XDECREF(args);
+    Py_XDECREF(kwargs);
+    return variable;
+}
+
+/* The classes of the measuring half, and the context variable of its scopes. */
+static bool add_meter(PyObject *module, struct core_state *state)
+{
+    PyObject *contextvars = PyImport_ImportModule("_contextvars");
+    PyObject *variable = contextvars == NULL ? NULL : make_variable(contextvars);
+    /* get() gives the default, which is the argument. */
+    if (variable != NULL) {
+        state->innermost_get = PyObject_GetAttrString(variable, "get");
+        state->innermost_set = PyObject_GetAttrString(variable, "set");
+    }
+    Py_XDECREF(contextvars);
+    Py_XDECREF(variable);
+    state->modules = Py_XNewRef(PySys_GetObject("modules"));
+    view_prepare();
+    return state->innermost_get != NULL && state->innermost_set != NULL && state->modules != NULL &&
+           process_meter() != NULL && backend_keys(state) &&
+           add_class(module, &backend_spec, &state->backend) &&
+           add_class(module, &record_spec, &state->record) &&
+           add_class(module, &scope_result_spec, &state->scope_result) &&
+           add_class(module, &profiler_spec, &state->profiler) &&
+           add_class(module, &scope_spec, &state->scope) &&
+           add_class(module, &entry_spec, &state->entry);
 }
 
 static int core_exec(PyObject *module)
@@ -106,7 +172,7 @@ static int core_exec(PyObject *module)
               add_class(module, &file_spec, &state->file) &&
               add_class(module, &recording_spec, &state->recording) &&
               add_class(module, &column_spec, &state->column) &&
-              add_class(module, &result_spec, &state->result);
+              add_class(module, &result_spec, &state->result) && add_meter(module, state);
     return ok ? 0 : -1;
 }
 
@@ -119,6 +185,16 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->result);
     Py_VISIT(state->error);
     Py_VISIT(state->loads);
+    Py_VISIT(state->backend);
+    Py_VISIT(state->record);
+    Py_VISIT(state->scope_result);
+    Py_VISIT(state->profiler);
+    Py_VISIT(state->scope);
+    Py_VISIT(state->entry);
+    Py_VISIT(state->innermost_get);
+    Py_VISIT(state->innermost_set);
+    Py_VISIT(state->modules);
+    Py_VISIT(state->resolve);
     return 0;
 }
 
@@ -131,6 +207,24 @@ static int core_clear(PyObject *module)
     Py_CLEAR(state->result);
     Py_CLEAR(state->error);
     Py_CLEAR(state->loads);
+    Py_CLEAR(state->backend);
+    Py_CLEAR(state->record);
+    Py_CLEAR(state->scope_result);
+    Py_CLEAR(state->profiler);
+    Py_CLEAR(state->scope);
+    Py_CLEAR(state->entry);
+    Py_CLEAR(state->innermost_get);
+    Py_CLEAR(state->innermost_set);
+    Py_CLEAR(state->modules);
+    Py_CLEAR(state->resolve);
+    for (uint32_t i = 0; i < PATHS_KEPT; i++)
+        Py_CLEAR(state->paths[i].name);
+    for (uint32_t i = 0; i < STATS_LEAVES; i++) {
+        Py_CLEAR(state->keys[i].group);
+        Py_CLEAR(state->keys[i].member);
+        Py_CLEAR(state->keys[i].flat);
+    }
+    Py_CLEAR(state->key_all);
     return 0;
 }
 

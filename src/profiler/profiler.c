@@ -11,6 +11,9 @@
 
 enum { CAPACITY_DEFAULT = 65536, WATCHED_MAX = 4096, NS_PER_SECOND = 1000000000 };
 
+static const struct vrs_detail no_detail = { .tensor_bytes = VRS_UNKNOWN,
+                                             .storage_bytes = VRS_UNKNOWN };
+
 static uint64_t monotonic_ns(void *arg)
 {
     (void)arg;
@@ -24,15 +27,18 @@ static uint64_t now_ns(const struct profiler *p)
     return p->clock_ns(p->clock_arg);
 }
 
+static void take_clock(struct profiler *p)
+{
+    struct vrs_backend b = meter_backend(p->meter, p->options.backend);
+    p->clock_ns = b.clock_ns != NULL ? b.clock_ns : monotonic_ns;
+    p->clock_arg = b.arg;
+}
+
 bool profiler_init(struct profiler *p, struct meter *m, const struct vrs_profiler_options *options)
 {
-    *p = (struct profiler){ .meter = m, .options = *options, .clock_ns = monotonic_ns };
+    *p = (struct profiler){ .meter = m, .options = *options };
     p->watched.max = WATCHED_MAX;
-    struct vrs_backend b = meter_backend(m, options->backend);
-    if (b.clock_ns != NULL) {
-        p->clock_ns = b.clock_ns;
-        p->clock_arg = b.arg;
-    }
+    take_clock(p);
     p->made_ns = now_ns(p);
     totals_init(&p->totals);
     uint32_t capacity = options->capacity != 0 ? options->capacity : CAPACITY_DEFAULT;
@@ -92,6 +98,19 @@ static bool watch(struct profiler *p, uint32_t device, struct watched *ret)
     if (!put)
         meter_drop(p->meter, &mine);
     return put || there != NULL;
+}
+
+void profiler_backend(struct profiler *p, uint32_t backend)
+{
+    uint64_t elapsed = now_ns(p) - p->made_ns;
+    for (uint32_t i = 0; i < p->watched.len; i++)
+        meter_drop(p->meter, &p->watched.at[i].slot);
+    pthread_mutex_lock(&p->guard);
+    p->watched.len = 0;
+    p->options.backend = backend;
+    take_clock(p);
+    p->made_ns = now_ns(p) - elapsed;
+    pthread_mutex_unlock(&p->guard);
 }
 
 void profiler_watch(struct profiler *p, uint32_t device)
@@ -176,8 +195,6 @@ static void interval_ends(struct profiler *p, struct vrs_record *r, const struct
 void profiler_checkpoint(struct profiler *p, uint32_t device, uint32_t path,
                          const struct vrs_detail *detail, struct vrs_record *ret)
 {
-    static const struct vrs_detail none = { .tensor_bytes = VRS_UNKNOWN,
-                                            .storage_bytes = VRS_UNKNOWN };
     struct vrs_peaks peaks;
     struct watched w;
     if (p->options.no_stats || !watch(p, device, &w))
@@ -196,7 +213,7 @@ void profiler_checkpoint(struct profiler *p, uint32_t device, uint32_t path,
         .delta = INT64_MIN,
         .rss = VRS_UNKNOWN,
         .rss_peak = VRS_UNKNOWN,
-        .detail = detail != NULL ? *detail : none,
+        .detail = detail != NULL ? *detail : no_detail,
         .path = path,
         .device = device,
         .state = peaks.state,
@@ -210,7 +227,9 @@ void profiler_checkpoint(struct profiler *p, uint32_t device, uint32_t path,
 
 void profiler_open(struct profiler *p, uint32_t device, uint32_t path, struct vrs_scope *ret)
 {
-    *ret = (struct vrs_scope){ .path = path, .device = device, .slot.device = device };
+    *ret = (struct vrs_scope){
+        .path = path, .device = device, .detail = no_detail, .slot.device = device
+    };
     if (!p->options.no_stats)
         meter_open(p->meter, p->options.backend, device, p->options.flags, &ret->slot);
     ret->began_ns = now_ns(p);
@@ -233,6 +252,7 @@ void profiler_close(struct profiler *p, struct vrs_scope *scope, uint32_t raised
         .freed_bytes = peaks.freed_bytes,
         .allocations = peaks.allocations,
         .frees = peaks.frees,
+        .detail = scope->detail,
         .path = scope->path,
         .device = scope->device,
         .raised = raised,

@@ -41,6 +41,7 @@ void profiler_free(struct profiler *p);
 /* In a child of fork. */
 void profiler_after_fork(struct profiler *p);
 
+void profiler_backend(struct profiler *p, uint32_t backend);
 void profiler_watch(struct profiler *p, uint32_t device);
 void profiler_reset(struct profiler *p);
 void profiler_checkpoint(struct profiler *p, uint32_t device, uint32_t path,

@@ -46,6 +46,11 @@ void vrs_profiler_free(struct vrs_profiler *profiler)
     vec_resize((void **)&profiler, 0, 0);
 }
 
+void vrs_profiler_backend(struct vrs_profiler *profiler, uint32_t backend)
+{
+    profiler_backend(&profiler->profiler, backend);
+}
+
 void vrs_profiler_watch(struct vrs_profiler *profiler, uint32_t device)
 {
     profiler_watch(&profiler->profiler, device);

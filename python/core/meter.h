@@ -1,0 +1,82 @@
+/* meter.h - what the measuring half of the extension shares: the process's meter, backends, and
+ * the views of records. */
+#ifndef VRAMSCOPE_PYTHON_METER_H
+#define VRAMSCOPE_PYTHON_METER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core.h"
+#include "vramscope/profiler.h"
+
+/* A method whose arguments come as an array, in tables of methods. */
+#define FAST(function) ((PyCFunction)(void (*)(void))(function))
+
+/* meter.c: the one meter of the process, because peak counters belong to the process and not to a
+ * module or an interpreter; NULL with an exception set where there is no memory for it. */
+struct vrs_meter *process_meter(void);
+
+/* The id of a name, cut at 4,096 bytes; any str, lone surrogates too.  False with an exception. */
+bool name_id(PyObject *name, uint32_t *ret);
+/* The path of a name inside another path, remembered by the identity of the str. */
+bool path_id(struct core_state *state, uint32_t parent, PyObject *name, uint32_t *ret);
+PyObject *name_str(uint32_t name); /* None for none */
+PyObject *path_tuple(uint32_t path);
+uint32_t path_name(uint32_t path);
+PyObject *bytes_or_none(uint64_t bytes);
+
+/* An exception of a hook of ours must not reach the program: it is taken back, and Ctrl-C is told
+ * to the interpreter again. */
+void exception_drop(void);
+
+/* backend.c */
+extern PyType_Spec backend_spec;
+/* The keys of torch's statistics, into the state.  False with an exception. */
+bool backend_keys(struct core_state *state);
+/* A backend of the core with what keeps its `arg` alive. */
+PyObject *backend_make(struct core_state *state, const struct vrs_backend *face, PyObject *owner);
+uint32_t backend_id(PyObject *backend);
+const struct vrs_backend *backend_face(PyObject *backend);
+PyObject *backend_changed(PyObject *module, PyObject *resolve);
+/* Whether torch is there, and its import is over. */
+bool torch_is_imported(const struct core_state *state);
+/* What "auto" means now, a new reference; NULL with an exception. */
+PyObject *backend_auto(struct core_state *state);
+/* The number of a device: an int, or the current one for None.  False with an exception. */
+bool backend_device(struct core_state *state, PyObject *backend, PyObject *device, uint32_t *ret);
+
+/* view.c: Record and ScopeResult. */
+extern PyType_Spec record_spec, scope_result_spec;
+PyObject *record_view(struct core_state *state, const struct vrs_record *r, double made);
+PyObject *scope_view(struct core_state *state, const struct vrs_scope_result *r, double made);
+void view_prepare(void); /* before the classes are made */
+PyObject *view_rebuild(PyObject *module, PyObject *args);
+
+/* profiler.c, scope.c */
+extern PyType_Spec profiler_spec, scope_spec, entry_spec;
+
+struct profiler_object {
+    PyObject_HEAD struct core_state *state;
+    struct vrs_profiler *profiler;
+    PyObject *backend; /* of the class Backend */
+    PyObject *scope_class;
+    uint64_t generation; /* of the state, when an automatic backend was chosen */
+    uint64_t failed;     /* hooks of ours that failed */
+    uint32_t device;
+    int stack;   /* innermost frames that a record keeps */
+    double made; /* seconds since 1970 */
+    bool automatic, current_device, enabled, strict, synchronize, closed;
+};
+/* The device of a call, and the backend that is to be asked now.  False with an exception. */
+bool profiler_ready(struct profiler_object *p, uint32_t *ret_device);
+/* The innermost open path of the calling context. */
+bool innermost_path(struct core_state *state, uint32_t *ret);
+/* Profiler.scope() */
+PyObject *scope_make(PyObject *profiler, PyObject *const *args, Py_ssize_t count, PyObject *names);
+/* Profiler._scope() */
+PyObject *scope_make_of(PyObject *profiler, PyObject *const *args, Py_ssize_t count);
+void profiler_synchronize(const struct profiler_object *p, uint32_t device);
+/* What a record tells of a tensor.  Nothing of it is kept. */
+void detail_of(PyObject *tensor, PyObject *info, struct vrs_detail *ret);
+
+#endif

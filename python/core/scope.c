@@ -1,0 +1,480 @@
+/* scope.c - class Scope, which is entered and left, and class Entry: one time that it is open.
+ *
+ * A context variable holds the innermost open entry, so that threads and tasks have a chain of
+ * their own.  An entry owns its slot in the ledger, so that the order of exits does not matter. */
+#include "core.h"
+#include "meter.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vramscope/profiler.h"
+
+struct entry {
+    PyObject_HEAD struct profiler_object *profiler;
+    struct entry *parent; /* innermost when it was resumed; or NULL */
+    struct entry *before; /* the scope's other open entry; owned */
+    const void *scope;    /* whose it is; compared, never used */
+    struct vrs_scope row;
+    uint64_t device_ns; /* at its begin; VRS_UNKNOWN: not measured */
+    bool open;
+};
+
+struct scope {
+    PyObject_HEAD struct profiler_object *profiler;
+    PyObject *name;
+    PyObject *result;   /* of the last time; or NULL */
+    struct entry *last; /* the entry that was opened last of those that are open; or NULL */
+    struct vrs_detail detail;
+    uint32_t skipped; /* entries while the profiler was disabled */
+    bool time_device;
+};
+
+/* The innermost entry of the context, NULL for none; a new reference.  False with an exception. */
+static bool innermost(struct core_state *state, struct entry **ret)
+{
+    PyObject *found = PyObject_CallNoArgs(state->innermost_get);
+    if (found == NULL)
+        return false;
+    /* Those that were closed out of order are passed over. */
+    while (Py_TYPE(found) == state->entry && !((struct entry *)found)->open) {
+        struct entry *parent = ((struct entry *)found)->parent;
+        PyObject *next = Py_NewRef(parent != NULL ? (PyObject *)parent : Py_None);
+        Py_DECREF(found);
+        found = next;
+    }
+    if (Py_TYPE(found) != state->entry)
+        Py_CLEAR(found);
+    *ret = (struct entry *)found;
+    return true;
+}
+
+bool innermost_path(struct core_state *state, uint32_t *ret)
+{
+    struct entry *e;
+    if (!innermost(state, &e))
+        return false;
+    *ret = e != NULL ? e->row.path : 0;
+    Py_XDECREF((PyObject *)e);
+    return true;
+}
+
+static bool innermost_set(struct core_state *state, struct entry *e)
+{
+    PyObject *token = PyObject_CallFunctionObjArgs(state->innermost_set,
+                                                   e != NULL ? (PyObject *)e : Py_None, NULL);
+    Py_XDECREF(token);
+    return token != NULL;
+}
+
+static uint64_t device_time(const struct entry *e)
+{
+    const struct vrs_backend *face = backend_face(e->profiler->backend);
+    uint64_t ns;
+    if (face->device_ns == NULL || face->device_ns(face->arg, e->row.device, &ns) != VRS_OK)
+        return VRS_UNKNOWN;
+    return ns;
+}
+
+/* Opens the scope once more, without making it the innermost.  NULL with an exception. */
+static struct entry *entry_open(struct scope *s)
+{
+    struct profiler_object *p = s->profiler;
+    struct core_state *state = p->state;
+    uint32_t device, parent, path;
+    if (!profiler_ready(p, &device) || !innermost_path(state, &parent) ||
+        !path_id(state, parent, s->name, &path))
+        return NULL;
+    struct entry *e = PyObject_GC_New(struct entry, state->entry);
+    if (e == NULL)
+        return NULL;
+    e->profiler = (struct profiler_object *)Py_NewRef((PyObject *)p);
+    e->parent = NULL;
+    e->scope = s;
+    e->open = true;
+    vrs_scope_open(p->profiler, device, path, &e->row);
+    e->row.detail = s->detail;
+    e->device_ns = s->time_device ? device_time(e) : VRS_UNKNOWN;
+    e->before = s->last;
+    s->last = (struct entry *)Py_NewRef((PyObject *)e);
+    PyObject_GC_Track((PyObject *)e);
+    return e;
+}
+
+/* Takes the entry out of those that the scope holds open. */
+static void entry_unlink(struct scope *s, struct entry *e)
+{
+    struct entry **at = &s->last;
+    while (*at != NULL && *at != e)
+        at = &(*at)->before;
+    if (*at == NULL)
+        return;
+    *at = e->before;
+    e->before = NULL;
+    Py_DECREF((PyObject *)e);
+}
+
+/* Ends the entry's interval and keeps the result with the scope.  `type` is that of an exception,
+ * or None. */
+static void entry_close(struct scope *s, struct entry *e, PyObject *type)
+{
+    struct profiler_object *p = e->profiler;
+    uint32_t raised = 0;
+    uint64_t device_ns = VRS_UNKNOWN;
+    if (!e->open)
+        return;
+    e->open = false;
+    if (e->device_ns != VRS_UNKNOWN) {
+        device_ns = device_time(e);
+        if (device_ns != VRS_UNKNOWN)
+            device_ns -= e->device_ns;
+    }
+    if (type != Py_None) {
+        PyObject *name = PyObject_GetAttrString(type, "__name__");
+        if (name == NULL || !name_id(name, &raised)) {
+            exception_drop();
+            p->failed++;
+        }
+        Py_XDECREF(name);
+    }
+    if (p->synchronize)
+        profiler_synchronize(p, e->row.device);
+    struct vrs_scope_result row;
+    vrs_scope_close(p->profiler, &e->row, raised, device_ns, &row);
+    PyObject *before = s->result;
+    s->result = scope_view(p->state, &row, p->made);
+    if (s->result == NULL) {
+        exception_drop();
+        p->failed++;
+    }
+    Py_XDECREF((PyObject *)before);
+    entry_unlink(s, e);
+}
+
+/* The entry is the innermost one of this context from now on. */
+static bool entry_resume(struct entry *e)
+{
+    struct entry *before;
+    if (!innermost(e->profiler->state, &before))
+        return false;
+    Py_XDECREF((PyObject *)e->parent);
+    e->parent = before;
+    return innermost_set(e->profiler->state, e);
+}
+
+/* The one that was before is the innermost again, if the entry still is. */
+static bool entry_pause(struct entry *e)
+{
+    struct core_state *state = e->profiler->state;
+    PyObject *now = PyObject_CallNoArgs(state->innermost_get);
+    bool ok = now != NULL && (now != (PyObject *)e || innermost_set(state, e->parent));
+    Py_XDECREF(now);
+    return ok;
+}
+
+static PyObject *scope_enter(PyObject *self, PyObject *unused)
+{
+    struct scope *s = (struct scope *)self;
+    (void)unused;
+    if (!s->profiler->enabled) {
+        s->skipped++;
+        return Py_NewRef(self);
+    }
+    struct entry *e = entry_open(s);
+    if (e == NULL)
+        return NULL;
+    if (!entry_resume(e)) {
+        exception_drop();
+        s->profiler->failed++;
+    }
+    Py_DECREF((PyObject *)e);
+    return Py_NewRef(self);
+}
+
+/* The entry to close: the innermost of the context if it is the scope's, else the last opened. */
+static struct entry *entry_to_close(struct scope *s)
+{
+    struct entry *e = NULL;
+    if (!innermost(s->profiler->state, &e))
+        exception_drop();
+    if (e != NULL && e->scope == s)
+        return e;
+    Py_XDECREF((PyObject *)e);
+    return (struct entry *)Py_XNewRef((PyObject *)s->last);
+}
+
+/* s.__exit__(type, value, traceback): never raises, and lets the exception pass. */
+static PyObject *scope_exit(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    struct scope *s = (struct scope *)self;
+    if (s->skipped > 0) {
+        s->skipped--;
+        Py_RETURN_FALSE;
+    }
+    struct entry *e = entry_to_close(s);
+    if (e == NULL)
+        Py_RETURN_FALSE;
+    if (!entry_pause(e)) {
+        exception_drop();
+        s->profiler->failed++;
+    }
+    entry_close(s, e, count > 0 ? args[0] : Py_None);
+    Py_DECREF((PyObject *)e);
+    Py_RETURN_FALSE;
+}
+
+/* What generators need, which are paused at every yield. */
+
+static PyObject *scope_open(PyObject *self, PyObject *unused)
+{
+    struct scope *s = (struct scope *)self;
+    (void)unused;
+    if (!s->profiler->enabled)
+        Py_RETURN_NONE;
+    return (PyObject *)entry_open(s);
+}
+
+static PyObject *scope_close(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    struct scope *s = (struct scope *)self;
+    if (count != 2 || Py_TYPE(args[0]) != s->profiler->state->entry ||
+        ((struct entry *)args[0])->scope != s) {
+        PyErr_SetString(PyExc_TypeError, "_close(entry, type) takes an entry of this scope");
+        return NULL;
+    }
+    entry_close(s, (struct entry *)args[0], args[1]);
+    Py_RETURN_NONE;
+}
+
+static PyObject *entry_resume_method(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    if (!entry_resume((struct entry *)self))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *entry_pause_method(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    if (!entry_pause((struct entry *)self))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *get_name(PyObject *self, void *closure)
+{
+    (void)closure;
+    return Py_NewRef(((struct scope *)self)->name);
+}
+
+static PyObject *get_result(PyObject *self, void *closure)
+{
+    PyObject *result = ((struct scope *)self)->result;
+    (void)closure;
+    return Py_NewRef(result != NULL ? result : Py_None);
+}
+
+static PyObject *get_profiler(PyObject *self, void *closure)
+{
+    (void)closure;
+    return Py_NewRef((PyObject *)((struct scope *)self)->profiler);
+}
+
+static struct scope *scope_of_class(struct profiler_object *p, PyTypeObject *class, PyObject *name)
+{
+    if (!PyUnicode_Check(name)) {
+        PyErr_Format(PyExc_TypeError, "a name is a str, not %R", Py_TYPE(name));
+        return NULL;
+    }
+    allocfunc make = (allocfunc)(uintptr_t)PyType_GetSlot(class, Py_tp_alloc);
+    struct scope *s = (struct scope *)make(class, 0);
+    if (s == NULL)
+        return NULL;
+    s->profiler = (struct profiler_object *)Py_NewRef((PyObject *)p);
+    s->name = Py_NewRef(name);
+    detail_of(NULL, NULL, &s->detail);
+    return s;
+}
+
+/* Profiler._scope(class, name) */
+PyObject *scope_make_of(PyObject *profiler, PyObject *const *args, Py_ssize_t count)
+{
+    struct profiler_object *p = (struct profiler_object *)profiler;
+    if (count != 2 || !PyType_Check(args[0]) ||
+        !PyType_IsSubtype((PyTypeObject *)args[0], p->state->scope)) {
+        PyErr_SetString(PyExc_TypeError, "_scope(class, name) takes a class of scopes");
+        return NULL;
+    }
+    return (PyObject *)scope_of_class(p, (PyTypeObject *)args[0], args[1]);
+}
+
+/* Profiler.scope(name, *, tensor=None, time_device=False) */
+PyObject *scope_make(PyObject *profiler, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    struct profiler_object *p = (struct profiler_object *)profiler;
+    PyObject *name = count > 0 ? args[0] : NULL, *tensor = NULL;
+    Py_ssize_t named = names == NULL ? 0 : PyTuple_Size(names);
+    int time_device = 0;
+    if (count > 1) {
+        PyErr_SetString(PyExc_TypeError, "scope() takes a name; tensor and time_device by name");
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < named; i++) {
+        PyObject *key = PyTuple_GetItem(names, i), *value = args[count + i];
+        if (PyUnicode_CompareWithASCIIString(key, "name") == 0 && name == NULL) {
+            name = value;
+        } else if (PyUnicode_CompareWithASCIIString(key, "tensor") == 0) {
+            tensor = value;
+        } else if (PyUnicode_CompareWithASCIIString(key, "time_device") == 0) {
+            time_device = PyObject_IsTrue(value);
+        } else {
+            PyErr_Format(PyExc_TypeError, "scope() has no argument %R, or has it twice", key);
+            return NULL;
+        }
+    }
+    if (time_device < 0)
+        return NULL;
+    if (name == NULL) {
+        PyErr_SetString(PyExc_TypeError, "scope() needs a name");
+        return NULL;
+    }
+    struct scope *s = scope_of_class(p, (PyTypeObject *)p->scope_class, name);
+    if (s == NULL)
+        return NULL;
+    s->time_device = time_device != 0;
+    if (tensor != NULL)
+        detail_of(tensor, NULL, &s->detail);
+    return (PyObject *)s;
+}
+
+static int scope_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    struct scope *s = (struct scope *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(s->profiler);
+    Py_VISIT(s->result);
+    for (struct entry *e = s->last; e != NULL; e = e->before)
+        Py_VISIT(e);
+    return 0;
+}
+
+static void entry_drop(struct entry *e)
+{
+    if (e->open)
+        vrs_scope_drop(e->profiler->profiler, &e->row);
+    e->open = false;
+}
+
+/* Entries that were never left have no result. */
+static int scope_clear(PyObject *self)
+{
+    struct scope *s = (struct scope *)self;
+    while (s->last != NULL) {
+        struct entry *e = s->last;
+        s->last = e->before;
+        e->before = NULL;
+        entry_drop(e);
+        Py_DECREF((PyObject *)e);
+    }
+    return 0;
+}
+
+static void scope_dealloc(PyObject *self)
+{
+    struct scope *s = (struct scope *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc give = (freefunc)(uintptr_t)PyType_GetSlot(type, Py_tp_free);
+    PyObject_GC_UnTrack(self);
+    scope_clear(self);
+    Py_XDECREF((PyObject *)s->profiler);
+    Py_XDECREF(s->name);
+    Py_XDECREF(s->result);
+    give(self);
+    Py_DECREF(type);
+}
+
+static int entry_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    struct entry *e = (struct entry *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(e->profiler);
+    Py_VISIT(e->parent);
+    return 0;
+}
+
+static int entry_clear(PyObject *self)
+{
+    Py_CLEAR(((struct entry *)self)->parent);
+    return 0;
+}
+
+static void entry_dealloc(PyObject *self)
+{
+    struct entry *e = (struct entry *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    entry_drop(e);
+    Py_XDECREF((PyObject *)e->parent);
+    Py_DECREF((PyObject *)e->profiler);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static PyGetSetDef scope_members[] = {
+    { "name", get_name, NULL, "The name that was given.", NULL },
+    { "result", get_result, NULL, "The ScopeResult of the last time that it was left, or None.",
+      NULL },
+    { "profiler", get_profiler, NULL, "Whose scope it is.", NULL },
+    { NULL, NULL, NULL, NULL, NULL },
+};
+
+static PyMethodDef scope_methods[] = {
+    { "__enter__", scope_enter, METH_NOARGS, "Opens it." },
+    { "__exit__", FAST(scope_exit), METH_FASTCALL, "Closes it; the exception passes." },
+    { "_open", scope_open, METH_NOARGS, "An entry, which is not the innermost one yet." },
+    { "_close", FAST(scope_close), METH_FASTCALL, "Closes an entry." },
+    { NULL, NULL, 0, NULL },
+};
+
+static PyType_Slot scope_slots[] = {
+    { Py_tp_dealloc, SLOT(scope_dealloc) },
+    { Py_tp_traverse, SLOT(scope_traverse) },
+    { Py_tp_clear, SLOT(scope_clear) },
+    { Py_tp_getset, scope_members },
+    { Py_tp_methods, scope_methods },
+    { Py_tp_doc, SLOT("What vramscope.Scope is made from.") },
+    { 0, NULL },
+};
+
+PyType_Spec scope_spec = {
+    .name = "vramscope._core.Scope",
+    .basicsize = sizeof(struct scope),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
+             Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = scope_slots,
+};
+
+static PyMethodDef entry_methods[] = {
+    { "resume", entry_resume_method, METH_NOARGS, "It is the innermost one of this context." },
+    { "pause", entry_pause_method, METH_NOARGS, "The one before it is the innermost again." },
+    { NULL, NULL, 0, NULL },
+};
+
+static PyType_Slot entry_slots[] = {
+    { Py_tp_dealloc, SLOT(entry_dealloc) },
+    { Py_tp_traverse, SLOT(entry_traverse) },
+    { Py_tp_clear, SLOT(entry_clear) },
+    { Py_tp_methods, entry_methods },
+    { Py_tp_doc, SLOT("One time that a scope is open.") },
+    { 0, NULL },
+};
+
+PyType_Spec entry_spec = {
+    .name = "vramscope._core.Entry",
+    .basicsize = sizeof(struct entry),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE |
+             Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = entry_slots,
+};

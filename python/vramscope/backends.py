@@ -1,0 +1,108 @@
+"""Which devices are asked: torch's, those of a simulation, or none.
+
+`VRAMSCOPE_BACKEND` is auto, torch, sim or none. Auto, which is the default, takes the simulation
+that is active, else torch if it is imported and was built for CUDA or HIP, else none. Nothing here
+imports torch or initialises a device.
+"""
+import os
+import sys
+
+from vramscope import _core
+
+_active = []  # simulated devices, the innermost `with` last
+_made = {}  # the backends of torch, of the environment's simulation, and none
+
+
+def none():
+    """The backend of which nothing is known."""
+    if "none" not in _made:
+        _made["none"] = _core.Backend(object(), name="none")
+    return _made["none"]
+
+
+def torch():
+    """The backend of torch, or None where torch is not imported or has no CUDA or HIP."""
+    module = sys.modules.get("torch")
+    version = getattr(module, "version", None)
+    if not (getattr(version, "cuda", None) or getattr(version, "hip", None)):
+        return None
+    if _made.get("torch module") is not module:
+        from vramscope import _torch
+        _made["torch module"] = module
+        _made["torch"] = _core.Backend(_torch.Statistics(module), name="torch")
+    return _made["torch"]
+
+
+def sim():
+    """The backend of the active simulation; where there is none, of one of 80 GiB."""
+    if _active:
+        return _active[-1].backend
+    if "sim" not in _made:
+        from vramscope.sim import Device
+        _made["sim"] = Device()
+    return _made["sim"].backend
+
+
+def auto():
+    """What is asked where nobody says what."""
+    wanted = os.environ.get("VRAMSCOPE_BACKEND", "auto")
+    if _active and wanted in ("auto", "sim"):
+        return _active[-1].backend
+    return choose(wanted) or torch() or none()
+
+
+def choose(wanted):
+    """The backend of a name, or the one given; None means that it is chosen anew at each use."""
+    if wanted is None or wanted == "auto":
+        return None
+    if wanted == "none":
+        return none()
+    if wanted == "sim":
+        return sim()
+    if wanted == "torch":
+        return torch() or none()
+    if isinstance(wanted, _core.Backend):
+        return wanted
+    if isinstance(wanted, str):
+        raise _core.usage(f"there is no backend {wanted!r}: auto, torch, sim, none")
+    return _core.Backend(wanted)
+
+
+def available(backend):
+    """Whether there is a device: of torch this may initialise the driver."""
+    ask = getattr(backend.owner, "available", None)
+    return bool(ask() if ask is not None else backend.count())
+
+
+def device_number(device):
+    """None, or the number of `0`, `"cuda"`, `"cuda:0"` or a torch.device."""
+    if device is None or isinstance(device, int):
+        return device
+    if isinstance(device, str):
+        kind, _, number = device.partition(":")
+        if number and not number.isdecimal():
+            raise _core.usage(f"there is no device {device!r}: write cuda or cuda:0")
+        number = int(number) if number else None
+    else:
+        kind, number = device.type, device.index
+    if kind not in ("cuda", "hip"):
+        raise _core.usage(f"there is no device {device!s}: memory is counted of cuda devices")
+    return number
+
+
+def activate(device):
+    """A simulated device becomes the one that is asked, until `deactivate`."""
+    _active.append(device)
+    _core.backend_changed(None)
+
+
+def deactivate(device):
+    """Ends `activate`; the one before it is asked again."""
+    for place in reversed(range(len(_active))):
+        if _active[place] is device:
+            del _active[place]
+            break
+    _core.backend_changed(None)
+
+
+_core.backend_changed(auto)

@@ -1,0 +1,310 @@
+"""Profiler: checkpoints and scopes of a running program, over the core.
+
+The first thing to know: the peaks come from the device's own counters. Where one has to be read
+anew it is reset, and `torch.cuda.max_memory_allocated()` of the program begins again there. Pass
+`preserve_torch_peak=True` where the program needs it; peaks are then lower bounds at times, which
+their `state` says.
+"""
+import functools
+import inspect
+import sys
+
+from vramscope import _core, backends
+
+__all__ = ["Profiler", "Scope", "checkpoint", "disable", "enable", "get", "phase", "scope", "step"]
+
+
+class Scope(_core.Scope):
+    """A named interval: `with`, `async with`, or a decorator.
+
+    It can be entered again, also while it is open; every entry gives a ScopeResult, the last one
+    in `result`. A decorated function runs exactly once for each call; the interval of a generator
+    lasts from the first resume until it is exhausted, closed, or raises.
+    """
+
+    __slots__ = ()
+
+    async def __aenter__(self):
+        return self.__enter__()
+
+    async def __aexit__(self, *error):
+        return self.__exit__(*error)
+
+    def __call__(self, function, /):
+        """Decorates a function, a coroutine function, or a generator function of either kind."""
+        if inspect.isasyncgenfunction(function):
+            return _wrap(function, lambda *args, **kwargs: _AsyncGenerator(self, function(*args,
+                                                                                          **kwargs)))
+        if inspect.iscoroutinefunction(function):
+            return _wrap(function, _coroutine(self, function))
+        if inspect.isgeneratorfunction(function):
+            return _wrap(function, _generator(self, function))
+
+        def call(*args, **kwargs):
+            with self:
+                return function(*args, **kwargs)
+        return _wrap(function, call)
+
+
+def _wrap(function, call):
+    return functools.wraps(function)(call)
+
+
+def _coroutine(scope, function):
+    async def call(*args, **kwargs):
+        with scope:
+            return await function(*args, **kwargs)
+    return call
+
+
+def _inside(entry, call):
+    """Runs a part of a generator's body, in which the entry is the innermost scope."""
+    if entry is None:
+        return call()
+    entry.resume()
+    try:
+        return call()
+    finally:
+        entry.pause()
+
+
+def _generator(scope, function):
+    def call(*args, **kwargs):
+        body = function(*args, **kwargs)
+        entry, raised, resume = scope._open(), None, functools.partial(body.send, None)
+        try:
+            while True:
+                try:
+                    given = _inside(entry, resume)
+                except StopIteration as stop:
+                    return stop.value
+                try:
+                    resume = functools.partial(body.send, (yield given))
+                except GeneratorExit:
+                    _inside(entry, body.close)
+                    return None
+                except BaseException as error:
+                    resume = functools.partial(body.throw, error)
+        except BaseException as error:
+            raised = type(error)
+            raise
+        finally:
+            if entry is not None:
+                scope._close(entry, raised)
+    return call
+
+
+class _AsyncGenerator:
+    """An asynchronous generator whose body runs inside a scope."""
+
+    def __init__(self, scope, body):
+        self._scope, self._body, self._entry, self._open = scope, body, None, None
+
+    def __aiter__(self):
+        return self
+
+    def __anext__(self):
+        return self._step(self._body.__anext__)
+
+    def asend(self, value):
+        return self._step(self._body.asend, value)
+
+    def athrow(self, *error):
+        return self._step(self._body.athrow, *error)
+
+    async def aclose(self):
+        try:
+            await self._inside(self._body.aclose)
+        finally:
+            self._end(None)
+
+    async def _step(self, method, *args):
+        if self._open is None:
+            self._open, self._entry = True, self._scope._open()
+        try:
+            return await self._inside(method, *args)
+        except BaseException as error:
+            self._end(None if isinstance(error, StopAsyncIteration) else type(error))
+            raise
+
+    async def _inside(self, method, *args):
+        if self._entry is None:
+            return await method(*args)
+        self._entry.resume()
+        try:
+            return await method(*args)
+        finally:
+            self._entry.pause()
+
+    def _end(self, raised):
+        entry, self._entry = self._entry, None
+        if entry is not None:
+            self._scope._close(entry, raised)
+
+
+class Phase(Scope):
+    """A Scope that also opens a range of torch's profiler while torch records memory."""
+
+    __slots__ = ("_range", "_ranges")
+
+    def __enter__(self):
+        opened = super().__enter__()
+        self._ranges = [*getattr(self, "_ranges", ()), _open_range(self.profiler, self._range)]
+        return opened
+
+    def __exit__(self, *error):
+        if self._ranges:
+            _close_range(self._ranges.pop())
+        return super().__exit__(*error)
+
+
+def _open_range(profiler, name):
+    """A range of torch's profiler, or None where it is not wanted or not possible."""
+    torch = sys.modules.get("torch")
+    if torch is None or profiler._annotate is False:
+        return None
+    from vramscope import _torch
+    return _torch.open_range(torch, name, always=profiler._annotate is True)
+
+
+def _close_range(opened):
+    if opened is not None:
+        opened.__exit__(None, None, None)
+
+
+class Profiler(_core.Profiler):
+    """Checkpoints and scopes of a running program, with peaks that nesting does not disturb.
+
+    `device`: None for the current one at each call, a number, "cuda:1" or a torch.device.
+    `backend`: None or "auto", "torch", "sim", "none", or an object with the methods of a Backend.
+    `capacity`: records and results that are kept, 1,024 to 2**24; older ones are counted in
+    `losses`, and totals stay right. `stats=False` keeps times alone. `host` adds memory of the
+    process. `synchronize` waits for the device before a reading. `preserve_torch_peak` forbids
+    resets of the device's peaks: peaks may then be lower bounds. `stack`: innermost frames that a
+    record keeps. `annotate`: None opens ranges of torch's profiler for phases and steps while torch
+    records memory, True always, False never. `strict` reads again after a reset, and raises where a
+    reading fails.
+
+    The peaks are those of the device, whoever caused them. They come from the device's own
+    counters, which are reset where an interval begins below their peak: then
+    `torch.cuda.max_memory_allocated()` begins again, too.
+
+    >>> from vramscope import Profiler, sim
+    >>> with sim.Device() as device, Profiler() as p:
+    ...     with p.scope("load"):
+    ...         weights = device.alloc("1GiB")
+    ...     p.checkpoint("loaded").allocated_bytes
+    1073741824
+    """
+
+    def __new__(cls, device=None, *, enabled=True, capacity=65_536, backend=None, stats=True,
+                host=False, synchronize=False, preserve_torch_peak=False, stack=0,
+                track_tensors=False, annotate=None, strict=False):
+        if not 1 <= capacity <= 1 << 24:
+            raise ValueError(f"a capacity is 1 to {1 << 24} records, not {capacity}")
+        return super().__new__(cls, backend=backends.choose(backend),
+                               device=backends.device_number(device), scope_class=Scope,
+                               capacity=capacity, enabled=enabled, stats=stats, host=host,
+                               synchronize=synchronize, preserve_torch_peak=preserve_torch_peak,
+                               strict=strict, stack=stack)
+
+    def __init__(self, device=None, *, enabled=True, capacity=65_536, backend=None, stats=True,
+                 host=False, synchronize=False, preserve_torch_peak=False, stack=0,
+                 track_tensors=False, annotate=None, strict=False):
+        self._annotate = annotate
+        self._step_scope, self._steps = None, 0
+        if enabled:
+            self.watch()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+    def close(self):
+        """Ends the step and records nothing any more; what was recorded stays."""
+        if not self.closed:
+            self._end_step()
+            self.finish()
+
+    def phase(self, name):
+        """A scope of a training step: "data", "forward", "backward", "optimizer", or any name.
+
+        While torch records memory it also opens a range by the name of which snapshots tell phases.
+        """
+        made = self._scope(Phase, name)
+        made._range = f"## {name} ##"
+        return made
+
+    def step(self, index=None):
+        """Ends the step that is open and begins the next; returns a Record, None while disabled.
+
+        Steps are totalled under the name "step"; `index` counts from 0 where it is not given.
+        """
+        if not self.enabled:
+            return None
+        self._end_step()
+        if index is None:
+            index = self._steps
+        self._steps = index + 1
+        record = self.checkpoint("step", info=f"step {index}")
+        made = self._scope(Phase, "step")
+        made._range = f"step {index}"
+        self._step_scope = made.__enter__()
+        return record
+
+    def _end_step(self):
+        opened, self._step_scope = self._step_scope, None
+        if opened is not None:
+            opened.__exit__(None, None, None)
+
+    def call(self, fn, /, *args, **kwargs):
+        """Runs fn(*args, **kwargs) once: (its value, the ScopeResult)."""
+        with self.scope(getattr(fn, "__qualname__", type(fn).__qualname__)) as made:
+            value = fn(*args, **kwargs)
+        return value, made.result
+
+
+_the_profiler = None
+
+
+def get():
+    """The profiler of the process: the same object for its whole life, disabled at first."""
+    global _the_profiler
+    if _the_profiler is None:
+        _the_profiler = Profiler(enabled=False)
+    return _the_profiler
+
+
+def enable():
+    """Turns the process's profiler on, in place, and begins its interval; returns it."""
+    profiler = get()
+    profiler.enabled = True
+    profiler.watch()
+    return profiler
+
+
+def disable():
+    """Turns the process's profiler off; what it has recorded stays."""
+    get().enabled = False
+
+
+def checkpoint(name, tensor=None, info=None):
+    """`Profiler.checkpoint` of the process's profiler."""
+    return get().checkpoint(name, tensor, info)
+
+
+def scope(name, *, tensor=None, time_device=False):
+    """`Profiler.scope` of the process's profiler."""
+    return get().scope(name, tensor=tensor, time_device=time_device)
+
+
+def phase(name):
+    """`Profiler.phase` of the process's profiler."""
+    return get().phase(name)
+
+
+def step(index=None):
+    """`Profiler.step` of the process's profiler."""
+    return get().step(index)
