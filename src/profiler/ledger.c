@@ -56,7 +56,8 @@ static void add(struct ledger_slot *s, uint32_t k, uint64_t now, uint64_t peak)
     s->at_most[k] = more_of(s->at_most[k], before ? s->open_peak[k] : peak);
 }
 
-/* The counter's peak is folded into every open slot: it is gone, or about to go. */
+/* The counter's peak, which is gone, is folded into every open slot.  A curve that was not known
+ * then never will be. */
 static void fold_all(struct ledger *l, const struct vrs_stats *reading)
 {
     for (uint32_t i = 0; i < l->open.len; i++) {
@@ -64,6 +65,8 @@ static void fold_all(struct ledger *l, const struct vrs_stats *reading)
         for (uint32_t k = 0; k < VRS_CURVES; k++) {
             if (known(reading, k))
                 add(s, k, reading->now[k], reading->peak[k]);
+            else
+                s->fold[k] = VRS_UNKNOWN;
             s->tainted[k] = false;
         }
     }
@@ -105,7 +108,8 @@ static void notice(struct ledger *l, const struct vrs_stats *reading)
                 s->fold[k] = more_of(s->fold[k], reading->now[k]);
     }
     for (uint32_t k = 0; k < VRS_CURVES; k++)
-        l->seen[k] = known(reading, k) ? reading->peak[k] : 0;
+        if (known(reading, k))
+            l->seen[k] = reading->peak[k];
     l->last = *reading;
     l->has_last = true;
 }
@@ -141,43 +145,46 @@ static bool peak_is_past(const struct vrs_stats *reading)
 }
 
 /* After a reset that was not one with the reading: what was allocated between the two was missed by
- * whoever is open, and by who is about to be.  Whether there was any. */
+ * whoever is open, and by who is about to be.  False: nothing was. */
 static bool read_again(struct ledger *l, const struct vrs_backend *b, uint32_t device,
                        const struct vrs_stats *before)
 {
     struct vrs_stats again;
-    if (!ledger_read(l, b, device, &again) || again.allocations == before->allocations)
+    if (ledger_read(l, b, device, &again) && again.allocations != VRS_UNKNOWN &&
+        again.allocations == before->allocations)
         return false;
     for (uint32_t i = 0; i < l->open.len; i++)
         worsen(&l->slots.at[l->open.at[i]], VRS_RACED);
     return true;
 }
 
+/* Resets the peaks; `*reading` is then what they were reset at.  False: they were not. */
+static bool reset(struct ledger *l, const struct vrs_backend *b, uint32_t device,
+                  struct vrs_stats *reading)
+{
+    if (b->swap_peak != NULL)
+        return read_by(l, b->swap_peak, b, device, reading);
+    if (b->reset_peak == NULL)
+        return false;
+    bool done = b->reset_peak(b->arg, device) == VRS_OK;
+    l->failed_readings += !done;
+    return done;
+}
+
 /* The reading with which an interval begins, and the state that it begins in.  After it the
- * counter's peaks stand at its values, wherever a reset is allowed and was needed; `ret->peak` says
- * what they stand at. */
+ * counter's peaks stand at its values, wherever a reset was needed and could be had; `ret->peak`
+ * says what they stand at. */
 static enum vrs_state read_and_reset(struct ledger *l, const struct vrs_backend *b, uint32_t device,
                                      uint32_t flags, struct vrs_stats *ret)
 {
     *ret = nothing;
     if (!ledger_read(l, b, device, ret))
         return VRS_STATE_UNKNOWN;
-    if (!peak_is_past(ret) || l->keepers != 0 || (flags & VRS_FROM_RESET))
+    bool allowed = l->keepers == 0 && !(flags & (VRS_KEEP_PEAK | VRS_FROM_RESET));
+    if (!allowed || !peak_is_past(ret) || !reset(l, b, device, ret))
         return VRS_EXACT;
-    if (b->swap_peak != NULL) {
-        if (!read_by(l, b->swap_peak, b, device, ret))
-            return VRS_STATE_UNKNOWN;
-        fold_all(l, ret);
-    } else if (b->reset_peak != NULL) {
-        /* Folded before: after a reset that fails the peak is still there, and nothing is lost. */
-        fold_all(l, ret);
-        if (b->reset_peak(b->arg, device) != VRS_OK) {
-            l->failed_readings++;
-            return VRS_STATE_UNKNOWN;
-        }
-    } else {
-        return VRS_EXACT;
-    }
+    /* Folded only now: where a reset fails, the peak and what is tainted by it stay. */
+    fold_all(l, ret);
     for (uint32_t k = 0; k < VRS_CURVES; k++) {
         l->seen[k] = 0;
         if (known(ret, k))
@@ -233,6 +240,7 @@ static uint32_t place_take(struct ledger *l)
     s->turn = l->turns++;
     s->order = l->open.len;
     l->open.at[l->open.len++] = place;
+    l->open_slots = l->open.len;
     return place;
 }
 
@@ -240,6 +248,7 @@ static void place_give(struct ledger *l, uint32_t place)
 {
     struct ledger_slot *s = &l->slots.at[place];
     uint32_t last = l->open.at[--l->open.len];
+    l->open_slots = l->open.len;
     l->open.at[s->order] = last;
     l->slots.at[last].order = s->order;
     if (s->flags & VRS_KEEP_PEAK)
@@ -282,7 +291,11 @@ void ledger_open(struct ledger *l, const struct vrs_backend *b, uint32_t device,
 
 void ledger_forget(struct ledger *l)
 {
-    l->slots.len = l->open.len = l->empty = l->keepers = 0;
+    /* What the vecs point to may be given back already; it is left to the end of the process. */
+    l->slots.at = NULL;
+    l->open.at = NULL;
+    l->slots.len = l->slots.cap = l->open.len = l->open.cap = 0;
+    l->empty = l->keepers = l->open_slots = 0;
     memset(l->seen, 0, sizeof l->seen);
     l->last = nothing;
     l->has_last = false;
@@ -338,9 +351,14 @@ void ledger_mark(struct ledger *l, const struct vrs_backend *b, uint32_t device,
     enum vrs_state state = read_and_reset(l, b, device, flags, &reading);
     ledger_unknown(l, VRS_STATE_UNKNOWN, ret);
     ret->now = reading;
-    if (s == NULL)
+    s = slot_of(l, slot); /* a finalizer inside the reading may have closed it */
+    if (s == NULL) {
+        slot->place = 0;
         return;
-    if (state != VRS_STATE_UNKNOWN && s->state != VRS_STATE_UNKNOWN)
+    }
+    if (state == VRS_STATE_UNKNOWN)
+        return;
+    if (s->state != VRS_STATE_UNKNOWN)
         end(s, &reading, ret);
     begin(s, &reading, state);
 }
@@ -348,15 +366,13 @@ void ledger_mark(struct ledger *l, const struct vrs_backend *b, uint32_t device,
 void ledger_close(struct ledger *l, const struct vrs_backend *b, uint32_t device,
                   struct vrs_slot *slot, struct vrs_peaks *ret)
 {
-    struct ledger_slot *s = slot_of(l, slot);
-    struct vrs_stats reading;
+    struct vrs_stats reading = nothing;
+    bool read = ledger_read(l, b, device, &reading);
     ledger_unknown(l, VRS_STATE_UNKNOWN, ret);
-    ret->now = nothing;
-    if (ledger_read(l, b, device, &reading)) {
-        ret->now = reading;
-        if (s != NULL && s->state != VRS_STATE_UNKNOWN)
-            end(s, &reading, ret);
-    }
+    ret->now = reading;
+    struct ledger_slot *s = slot_of(l, slot);
+    if (read && s != NULL && s->state != VRS_STATE_UNKNOWN)
+        end(s, &reading, ret);
     ledger_drop(l, slot);
 }
 

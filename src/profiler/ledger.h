@@ -11,6 +11,7 @@
 #ifndef VRS_PROFILER_LEDGER_H
 #define VRS_PROFILER_LEDGER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -40,7 +41,9 @@ struct ledger {
     uint32_t empty;     /* place, plus 1 */
     uint32_t turns;     /* slots opened */
     uint32_t keepers;   /* open slots that forbid resets */
-    uint64_t failed_readings, foreign_resets, slots_refused;
+    /* Told to others while it is at work. */
+    _Atomic uint32_t open_slots;
+    _Atomic uint64_t failed_readings, foreign_resets, slots_refused;
 };
 
 void ledger_init(struct ledger *l, uint32_t slots_max);
@@ -50,7 +53,8 @@ void ledger_free(struct ledger *l);
 bool ledger_read(struct ledger *l, const struct vrs_backend *b, uint32_t device,
                  struct vrs_stats *ret);
 
-/* The slot says unknown when it is closed, where there was no reading or no room. */
+/* The slot says unknown when it is closed, where there was no reading or no room; a mark without a
+ * reading says unknown, and the interval goes on. */
 void ledger_open(struct ledger *l, const struct vrs_backend *b, uint32_t device, uint32_t flags,
                  struct vrs_slot *ret);
 void ledger_mark(struct ledger *l, const struct vrs_backend *b, uint32_t device,
