@@ -59,8 +59,8 @@ enum lock_answer read_lock_wait(struct read_lock *l, uint64_t ns)
     pthread_mutex_lock(&l->guard);
     enum lock_answer answer = look(l);
     l->waiting++;
-    while (answer == LOCK_BUSY && pthread_cond_timedwait(&l->given, &l->guard, &until) != ETIMEDOUT)
-        answer = look(l);
+    for (bool late = false; answer == LOCK_BUSY && !late; answer = look(l))
+        late = pthread_cond_timedwait(&l->given, &l->guard, &until) == ETIMEDOUT;
     l->waiting--;
     pthread_mutex_unlock(&l->guard);
     return answer;
