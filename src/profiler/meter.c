@@ -25,6 +25,7 @@ void meter_free(struct meter *m)
     for (uint32_t i = 0; i < m->metered.len; i++) {
         read_lock_end(&m->metered.at[i]->lock);
         ledger_free(&m->metered.at[i]->ledger);
+        vec_free(&m->metered.at[i]->left);
     }
     vec_free(&m->metered);
     vec_free(&m->backends);
@@ -60,6 +61,7 @@ static struct metered *metered_make(struct meter *m, uint32_t id, uint32_t devic
     if (d == NULL || !read_lock_init(&d->lock))
         return NULL;
     ledger_init(&d->ledger, m->options.slots);
+    d->left.max = m->options.slots;
     d->backend = m->backends.at[id - 1];
     d->id = id;
     d->device = device;
@@ -89,6 +91,28 @@ static void count(struct meter *m, uint64_t *what)
     pthread_mutex_unlock(&m->guard);
 }
 
+/* With the lock of the device. */
+static void drop_left(struct meter *m, struct metered *d)
+{
+    pthread_mutex_lock(&m->guard);
+    for (uint32_t i = 0; i < d->left.len; i++)
+        ledger_drop(&d->ledger, &d->left.at[i]);
+    d->left.len = 0;
+    d->has_left = false;
+    pthread_mutex_unlock(&m->guard);
+}
+
+/* Nobody wants to know of the slot any more, but the lock is another's. */
+static void leave(struct meter *m, struct metered *d, const struct vrs_slot *slot)
+{
+    if (slot->place == 0)
+        return;
+    pthread_mutex_lock(&m->guard);
+    if (vec_push(&d->left, *slot))
+        d->has_left = true;
+    pthread_mutex_unlock(&m->guard);
+}
+
 /* Takes the lock of a device; LOCK_BUSY after a second, or at once where nobody wants to wait. */
 static enum lock_answer enter(struct meter *m, struct metered *d, bool wait)
 {
@@ -104,7 +128,28 @@ static enum lock_answer enter(struct meter *m, struct metered *d, bool wait)
     }
     if (answer == LOCK_MINE)
         count(m, &m->nested);
+    if (answer == LOCK_TAKEN && d->has_left)
+        drop_left(m, d);
     return answer;
+}
+
+static struct metered *metered_at(struct meter *m, uint32_t i)
+{
+    pthread_mutex_lock(&m->guard);
+    struct metered *d = i < m->metered.len ? m->metered.at[i] : NULL;
+    pthread_mutex_unlock(&m->guard);
+    return d;
+}
+
+static void forget_functions(struct meter *m, struct metered *d)
+{
+    enum lock_answer answer;
+    do
+        answer = enter(m, d, true);
+    while (answer == LOCK_BUSY);
+    d->backend = (struct vrs_backend){ .size = sizeof d->backend, .name = d->backend.name };
+    if (answer == LOCK_TAKEN)
+        read_lock_give(&d->lock);
 }
 
 void meter_retire(struct meter *m, uint32_t id)
@@ -118,18 +163,11 @@ void meter_retire(struct meter *m, uint32_t id)
     m->backends.at[id - 1] = none;
     pthread_mutex_unlock(&m->guard);
 
-    for (uint32_t i = m->metered.len; i-- > 0;) {
-        struct metered *d = m->metered.at[i];
-        if (d->id != id)
-            continue;
-        enum lock_answer answer;
-        do
-            answer = enter(m, d, true);
-        while (answer == LOCK_BUSY);
-        d->backend = none;
-        if (answer == LOCK_TAKEN)
-            read_lock_give(&d->lock);
-    }
+    /* Those that come after this have no functions from the beginning. */
+    struct metered *d;
+    for (uint32_t i = 0; (d = metered_at(m, i)) != NULL; i++)
+        if (d->id == id)
+            forget_functions(m, d);
 }
 
 void meter_open(struct meter *m, uint32_t id, uint32_t device, uint32_t flags, struct vrs_slot *ret)
@@ -157,6 +195,18 @@ static void answer_without(const struct metered *d, enum lock_answer answer, str
     ledger_unknown(&none, VRS_STATE_UNKNOWN, ret);
 }
 
+/* The same for a slot that is closed. */
+static void drop_without(struct meter *m, struct metered *d, enum lock_answer answer,
+                         struct vrs_slot *slot)
+{
+    /* The reading under way is this thread's own and looks at the slots when it is back. */
+    if (answer == LOCK_MINE)
+        ledger_drop(&d->ledger, slot);
+    else if (d != NULL)
+        leave(m, d, slot);
+    slot->place = 0;
+}
+
 void meter_mark(struct meter *m, struct vrs_slot *slot, struct vrs_peaks *ret)
 {
     struct metered *d = metered_of(m, slot->backend, slot->device);
@@ -179,19 +229,19 @@ void meter_close(struct meter *m, struct vrs_slot *slot, struct vrs_peaks *ret)
         return;
     }
     answer_without(d, answer, ret);
-    /* The reading under way is this thread's own and looks at the slots when it is back. */
-    if (answer == LOCK_MINE)
-        ledger_drop(&d->ledger, slot);
+    drop_without(m, d, answer, slot);
 }
 
 void meter_drop(struct meter *m, struct vrs_slot *slot)
 {
     struct metered *d = metered_of(m, slot->backend, slot->device);
     enum lock_answer answer = d != NULL ? enter(m, d, true) : LOCK_BUSY;
-    if (answer != LOCK_BUSY)
+    if (answer == LOCK_TAKEN) {
         ledger_drop(&d->ledger, slot);
-    if (answer == LOCK_TAKEN)
         read_lock_give(&d->lock);
+    } else {
+        drop_without(m, d, answer, slot);
+    }
 }
 
 enum vrs_state meter_read(struct meter *m, uint32_t id, uint32_t device, bool wait,
@@ -200,6 +250,8 @@ enum vrs_state meter_read(struct meter *m, uint32_t id, uint32_t device, bool wa
     struct metered *d = metered_of(m, id, device);
     enum lock_answer answer = d != NULL ? enter(m, d, wait) : LOCK_BUSY;
     struct vrs_peaks last;
+    if (d != NULL && answer == LOCK_BUSY && !wait)
+        return VRS_NESTED;
     if (answer != LOCK_TAKEN) {
         answer_without(d, answer, &last);
         *ret = last.now;
@@ -217,7 +269,7 @@ enum vrs_state meter_read(struct meter *m, uint32_t id, uint32_t device, bool wa
 uint32_t meter_slots(struct meter *m, uint32_t id, uint32_t device)
 {
     struct metered *d = metered_of(m, id, device);
-    return d != NULL ? d->ledger.open.len : 0;
+    return d != NULL ? d->ledger.open_slots : 0;
 }
 
 void meter_losses(struct meter *m, struct vrs_meter_losses *ret)

@@ -3,6 +3,7 @@
 #define VRS_PROFILER_METER_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,6 +19,9 @@ struct metered {
     struct ledger ledger;
     struct vrs_backend backend; /* without functions once it is retired */
     uint32_t id, device;        /* id: of the backend */
+    /* Slots whose users gave up waiting for the lock; whoever has it next drops them. */
+    VEC(struct vrs_slot) left; /* under the guard of the meter */
+    atomic_bool has_left;
 };
 
 struct meter {
