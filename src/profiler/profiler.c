@@ -73,31 +73,43 @@ static struct watched *watched_of(struct profiler *p, uint32_t device)
     return NULL;
 }
 
-/* Copies what is known of the device, which is watched from now on if it was not; false: it cannot
- * be. */
-static bool watch(struct profiler *p, uint32_t device, struct watched *ret)
+/* Puts a slot that has just been opened beside its device; false: another thread was faster, or
+ * there is no memory. */
+static bool put(struct profiler *p, uint32_t device, struct vrs_slot slot, uint64_t began_ns)
 {
     pthread_mutex_lock(&p->guard);
     struct watched *there = watched_of(p, device);
-    if (there != NULL)
-        *ret = *there;
+    struct watched made = { .slot = slot,
+                            .device = device,
+                            .peak = VRS_UNKNOWN,
+                            .at_most = VRS_UNKNOWN,
+                            .allocated = VRS_UNKNOWN,
+                            .last_ns = began_ns };
+    bool ok = there == NULL ? vec_push(&p->watched, made) : there->slot.place == 0;
+    if (ok && there != NULL)
+        there->slot = slot;
     pthread_mutex_unlock(&p->guard);
-    if (there != NULL)
-        return true;
+    return ok;
+}
 
-    *ret = (struct watched){ .device = device, .peak = VRS_UNKNOWN, .allocated = VRS_UNKNOWN };
-    ret->last_ns = now_ns(p);
-    meter_open(p->meter, p->options.backend, device, p->options.flags, &ret->slot);
-    struct vrs_slot mine = ret->slot;
+/* The slot of the device, which is watched from now on if it was not; a slot that is not open: it
+ * cannot be. */
+static struct vrs_slot watch(struct profiler *p, uint32_t device)
+{
+    struct vrs_slot slot = { .backend = p->options.backend, .device = device };
     pthread_mutex_lock(&p->guard);
-    there = watched_of(p, device); /* another thread may have been faster */
-    bool put = there == NULL && vec_push(&p->watched, *ret);
+    const struct watched *there = watched_of(p, device);
     if (there != NULL)
-        *ret = *there;
+        slot = there->slot;
     pthread_mutex_unlock(&p->guard);
-    if (!put)
-        meter_drop(p->meter, &mine);
-    return put || there != NULL;
+    if (slot.place != 0)
+        return slot;
+
+    uint64_t began = now_ns(p);
+    meter_open(p->meter, p->options.backend, device, p->options.flags, &slot);
+    if (slot.place != 0 && !put(p, device, slot, began))
+        meter_drop(p->meter, &slot);
+    return slot;
 }
 
 void profiler_backend(struct profiler *p, uint32_t backend)
@@ -115,9 +127,8 @@ void profiler_backend(struct profiler *p, uint32_t backend)
 
 void profiler_watch(struct profiler *p, uint32_t device)
 {
-    struct watched ignored;
     if (!p->options.no_stats)
-        (void)watch(p, device, &ignored);
+        (void)watch(p, device);
 }
 
 void profiler_reset(struct profiler *p)
@@ -141,6 +152,7 @@ void profiler_reset(struct profiler *p)
         *w = (struct watched){ .slot = slot,
                                .device = w->device,
                                .peak = VRS_UNKNOWN,
+                               .at_most = VRS_UNKNOWN,
                                .allocated = VRS_UNKNOWN,
                                .last_ns = now_ns(p) };
         pthread_mutex_unlock(&p->guard);
@@ -160,10 +172,26 @@ static void peaks_unknown(struct vrs_peaks *ret)
     ledger_unknown(&none, VRS_STATE_UNKNOWN, ret);
 }
 
-/* The interval that ends here, of the device and in the totals; says what is so since the profiler
- * was made. */
-static void interval_ends(struct profiler *p, struct vrs_record *r, const struct vrs_peaks *peaks)
+/* The interval that ends here becomes part of all since the profiler was made, of which the record
+ * tells too: its state is the worse of the two. */
+static void join_interval(struct watched *w, struct vrs_record *r)
 {
+    w->peak = higher(w->peak, r->interval_peak);
+    w->at_most = higher(w->at_most, r->interval_at_most);
+    if (w->state < r->state && r->state < VRS_NESTED && r->state != VRS_SAMPLED)
+        w->state = r->state;
+    r->peak = w->peak;
+    if (r->state < w->state)
+        r->state = w->state;
+    if (r->state == VRS_EXACT && w->peak < w->at_most)
+        r->state = VRS_SAMPLED;
+}
+
+/* Of the device and in the totals; `slot` is what the record was made with. */
+static void interval_ends(struct profiler *p, const struct vrs_slot *slot, struct vrs_record *r,
+                          const struct vrs_peaks *peaks)
+{
+    uint64_t ended_ns = r->t_ns + p->made_ns;
     struct interval i = {
         .path = r->path,
         .device = r->device,
@@ -178,15 +206,17 @@ static void interval_ends(struct profiler *p, struct vrs_record *r, const struct
     pthread_mutex_lock(&p->guard);
     struct watched *w = watched_of(p, r->device);
     if (w != NULL) {
-        w->peak = higher(w->peak, r->interval_peak);
-        if (w->state < r->state && r->state != VRS_NESTED)
-            w->state = r->state;
+        if (slot->place == 0)
+            w->slot.place = 0; /* not open any more: the next record opens another */
+        join_interval(w, r);
         if (w->allocated != VRS_UNKNOWN && i.end != VRS_UNKNOWN)
             r->delta = (int64_t)(i.end - w->allocated);
-        i.duration_ns = r->t_ns + p->made_ns - w->last_ns;
-        w->last_ns = r->t_ns + p->made_ns;
+        /* Two threads come here in another order than they took the time. */
+        if (ended_ns > w->last_ns) {
+            i.duration_ns = ended_ns - w->last_ns;
+            w->last_ns = ended_ns;
+        }
         w->allocated = i.end;
-        r->peak = w->peak;
     }
     totals_add(&p->totals, &i);
     pthread_mutex_unlock(&p->guard);
@@ -196,11 +226,13 @@ void profiler_checkpoint(struct profiler *p, uint32_t device, uint32_t path,
                          const struct vrs_detail *detail, struct vrs_record *ret)
 {
     struct vrs_peaks peaks;
-    struct watched w;
-    if (p->options.no_stats || !watch(p, device, &w))
+    struct vrs_slot slot = { 0 };
+    if (p->options.no_stats) {
         peaks_unknown(&peaks);
-    else
-        meter_mark(p->meter, &w.slot, &peaks);
+    } else {
+        slot = watch(p, device);
+        meter_mark(p->meter, &slot, &peaks);
+    }
     *ret = (struct vrs_record){
         .t_ns = now_ns(p) - p->made_ns,
         .inactive_split = peaks.now.inactive_split,
@@ -221,7 +253,7 @@ void profiler_checkpoint(struct profiler *p, uint32_t device, uint32_t path,
     memcpy(ret->now, peaks.now.now, sizeof ret->now);
     if (p->options.host)
         process_memory(&ret->rss, &ret->rss_peak);
-    interval_ends(p, ret, &peaks);
+    interval_ends(p, &slot, ret, &peaks);
     ret->index = ring_add(&p->records, ret);
 }
 

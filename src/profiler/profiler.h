@@ -16,10 +16,10 @@
 struct watched {
     struct vrs_slot slot; /* since the record before; marked, so that it stays the same */
     uint32_t device;
-    uint64_t peak;        /* highest so far; VRS_UNKNOWN: none is known */
-    uint64_t last_ns;     /* time of the record before */
-    uint64_t allocated;   /* at the record before; VRS_UNKNOWN */
-    enum vrs_state state; /* of `peak` */
+    uint64_t peak, at_most; /* bounds of the highest so far; VRS_UNKNOWN: none is known */
+    uint64_t last_ns;       /* time of the record before */
+    uint64_t allocated;     /* at the record before; VRS_UNKNOWN */
+    enum vrs_state state;   /* the worst of all intervals, but for what the bounds say */
 };
 
 struct profiler {
