@@ -144,20 +144,6 @@ static bool peak_is_past(const struct vrs_stats *reading)
     return false;
 }
 
-/* After a reset that was not one with the reading: what was allocated between the two was missed by
- * whoever is open, and by who is about to be.  False: nothing was. */
-static bool read_again(struct ledger *l, const struct vrs_backend *b, uint32_t device,
-                       const struct vrs_stats *before)
-{
-    struct vrs_stats again;
-    if (ledger_read(l, b, device, &again) && again.allocations != VRS_UNKNOWN &&
-        again.allocations == before->allocations)
-        return false;
-    for (uint32_t i = 0; i < l->open.len; i++)
-        worsen(&l->slots.at[l->open.at[i]], VRS_RACED);
-    return true;
-}
-
 /* Resets the peaks; `*reading` is then what they were reset at.  False: they were not. */
 static bool reset(struct ledger *l, const struct vrs_backend *b, uint32_t device,
                   struct vrs_stats *reading)
@@ -171,18 +157,19 @@ static bool reset(struct ledger *l, const struct vrs_backend *b, uint32_t device
     return done;
 }
 
-/* The reading with which an interval begins, and the state that it begins in.  After it the
- * counter's peaks stand at its values, wherever a reset was needed and could be had; `ret->peak`
- * says what they stand at. */
-static enum vrs_state read_and_reset(struct ledger *l, const struct vrs_backend *b, uint32_t device,
-                                     uint32_t flags, struct vrs_stats *ret)
+enum outcome { NOT_READ, READ, RESET };
+
+/* The reading with which an interval begins.  After it the counter's peaks stand at its values,
+ * wherever a reset was needed and could be had; `ret->peak` says what they stand at. */
+static enum outcome read_and_reset(struct ledger *l, const struct vrs_backend *b, uint32_t device,
+                                   uint32_t flags, struct vrs_stats *ret)
 {
     *ret = nothing;
     if (!ledger_read(l, b, device, ret))
-        return VRS_STATE_UNKNOWN;
+        return NOT_READ;
     bool allowed = l->keepers == 0 && !(flags & (VRS_KEEP_PEAK | VRS_FROM_RESET));
     if (!allowed || !peak_is_past(ret) || !reset(l, b, device, ret))
-        return VRS_EXACT;
+        return READ;
     /* Folded only now: where a reset fails, the peak and what is tainted by it stay. */
     fold_all(l, ret);
     for (uint32_t k = 0; k < VRS_CURVES; k++) {
@@ -190,14 +177,27 @@ static enum vrs_state read_and_reset(struct ledger *l, const struct vrs_backend 
         if (known(ret, k))
             ret->peak[k] = ret->now[k];
     }
-    bool raced = (flags & VRS_STRICT) && b->swap_peak == NULL && read_again(l, b, device, ret);
-    return raced ? VRS_RACED : VRS_EXACT;
+    return RESET;
 }
 
-/* Begins the interval of a slot with a reading, which is nothing where `state` is unknown. */
-static void begin(struct ledger_slot *s, const struct vrs_stats *r, enum vrs_state state)
+/* After a reset that was not one with the reading: what was allocated between the two was missed by
+ * whoever is open now. */
+static void check_race(struct ledger *l, const struct vrs_backend *b, uint32_t device,
+                       const struct vrs_stats *before)
 {
-    s->state = (uint8_t)state;
+    struct vrs_stats again;
+    if (b->swap_peak != NULL ||
+        (ledger_read(l, b, device, &again) && again.allocations != VRS_UNKNOWN &&
+         again.allocations == before->allocations))
+        return;
+    for (uint32_t i = 0; i < l->open.len; i++)
+        worsen(&l->slots.at[l->open.at[i]], VRS_RACED);
+}
+
+/* Begins the interval of a slot with a reading, which is nothing where there was none. */
+static void begin(struct ledger_slot *s, const struct vrs_stats *r, enum outcome outcome)
+{
+    s->state = outcome == NOT_READ ? VRS_STATE_UNKNOWN : VRS_EXACT;
     s->gross_lost = false;
     s->allocated_bytes = r->allocated_bytes;
     s->freed_bytes = r->freed_bytes;
@@ -267,26 +267,33 @@ static struct ledger_slot *slot_of(struct ledger *l, const struct vrs_slot *slot
     return s->used && s->turn == slot->turn ? s : NULL;
 }
 
+static void place_fill(struct ledger *l, uint32_t place, uint32_t flags,
+                       const struct vrs_stats *reading, enum outcome outcome, struct vrs_slot *ret)
+{
+    struct ledger_slot *s = &l->slots.at[place];
+    s->flags = flags;
+    if (flags & VRS_KEEP_PEAK)
+        l->keepers++;
+    begin(s, reading, outcome);
+    if (flags & VRS_FROM_RESET)
+        since_reset(s);
+    ret->place = place + 1;
+    ret->turn = s->turn;
+}
+
 void ledger_open(struct ledger *l, const struct vrs_backend *b, uint32_t device, uint32_t flags,
                  struct vrs_slot *ret)
 {
     ret->place = ret->turn = 0;
     struct vrs_stats reading;
-    enum vrs_state state = read_and_reset(l, b, device, flags, &reading);
+    enum outcome outcome = read_and_reset(l, b, device, flags, &reading);
     uint32_t place = place_take(l);
-    if (place == NO_PLACE) {
+    if (place == NO_PLACE)
         l->slots_refused++;
-        return;
-    }
-    struct ledger_slot *s = &l->slots.at[place];
-    s->flags = flags;
-    if (flags & VRS_KEEP_PEAK)
-        l->keepers++;
-    begin(s, &reading, state);
-    if (flags & VRS_FROM_RESET)
-        since_reset(s);
-    ret->place = place + 1;
-    ret->turn = s->turn;
+    else
+        place_fill(l, place, flags, &reading, outcome, ret);
+    if (outcome == RESET && (flags & VRS_STRICT))
+        check_race(l, b, device, &reading);
 }
 
 void ledger_forget(struct ledger *l)
@@ -348,19 +355,19 @@ void ledger_mark(struct ledger *l, const struct vrs_backend *b, uint32_t device,
     struct ledger_slot *s = slot_of(l, slot);
     struct vrs_stats reading;
     uint32_t flags = s != NULL ? s->flags & VRS_STRICT : 0;
-    enum vrs_state state = read_and_reset(l, b, device, flags, &reading);
+    enum outcome outcome = read_and_reset(l, b, device, flags, &reading);
     ledger_unknown(l, VRS_STATE_UNKNOWN, ret);
     ret->now = reading;
     s = slot_of(l, slot); /* a finalizer inside the reading may have closed it */
     if (s == NULL) {
         slot->place = 0;
-        return;
+    } else if (outcome != NOT_READ) {
+        if (s->state != VRS_STATE_UNKNOWN)
+            end(s, &reading, ret);
+        begin(s, &reading, outcome);
     }
-    if (state == VRS_STATE_UNKNOWN)
-        return;
-    if (s->state != VRS_STATE_UNKNOWN)
-        end(s, &reading, ret);
-    begin(s, &reading, state);
+    if (outcome == RESET && (flags & VRS_STRICT))
+        check_race(l, b, device, &reading);
 }
 
 void ledger_close(struct ledger *l, const struct vrs_backend *b, uint32_t device,
