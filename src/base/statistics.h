@@ -1,0 +1,65 @@
+/* statistics.h - descriptive statistics of doubles: mean, deviation, percentiles, lines, robust z.
+ */
+#ifndef VRS_BASE_STATISTICS_H
+#define VRS_BASE_STATISTICS_H
+
+#include <stddef.h>
+
+/* No function knows a unit: results are in that of the values, or have none.
+ *
+ * NaN is the one answer for what is unknown; 0 always means zero.  Every function answers NaN for
+ * no values at all, where any value is NaN or infinite (a caller that wants those left out leaves
+ * them out, and counts them), and where the result is too large for a double.  What one value or
+ * equal values give is said at each.
+ *
+ * Sums have twice the digits of a double, so that results hold to 1e-12 of themselves also for
+ * times in nanoseconds since 1970, where squares of plain doubles cancel. */
+
+/* The arithmetic mean.  One value or equal values: that value, exactly. */
+double statistics_mean(const double *value, size_t count);
+
+/* The population deviation, which divides by `count`.  One value or equal values: 0. */
+double statistics_deviation(const double *value, size_t count);
+
+/* Puts values in ascending order as the functions below want them, NaN last. */
+void statistics_sort(double *value, size_t count);
+
+/* The percentile at `share` of 0 … 1: linear between the order statistics on both sides of the
+ * place (count - 1) * share.  One value or equal values: that value.  Any other share: NaN. */
+double statistics_percentile(const double *sorted, size_t count, double share);
+
+/* The median, which is the percentile at 0.5. */
+double statistics_median(const double *sorted, size_t count);
+
+struct quartiles {
+    double low, median, high; /* the percentiles at 0.25, 0.5, 0.75 */
+};
+
+/* The quartiles.  One value or equal values: three times that value. */
+struct quartiles statistics_quartiles(const double *sorted, size_t count);
+
+/* The median absolute deviation from the median, as it is, not scaled.  One value or equal values:
+ * 0. */
+double statistics_mad(const double *sorted, size_t count);
+
+/* Robust z: how far each of `asked` values lies from the median of the sorted ones, in deviations
+ * of a normal distribution with their median absolute deviation: 0.6745 (value - median) / MAD. NaN
+ * for all where that is 0, as for one value or equal values; for one asked about that is NaN or
+ * infinite itself, NaN for it alone. */
+void statistics_robust_z(const double *sorted, size_t count, const double *value, size_t asked,
+                         double *ret_z);
+
+struct line_fit {
+    double slope, intercept;
+    double r; /* Pearson's, -1 … 1 */
+    double p; /* of a slope at least as steep by chance: two-sided, t with count - 2 degrees */
+};
+
+/* The line of least squares y = slope * x + intercept.  All NaN: fewer than two points, or equal x.
+ * Equal y: slope 0, r and p NaN.  Two points: p NaN.  Points on one line: p 0. */
+struct line_fit statistics_line(const double *x, const double *y, size_t count);
+
+/* Pearson's r.  NaN for fewer than two points, and where all x or all y are equal. */
+double statistics_pearson(const double *x, const double *y, size_t count);
+
+#endif
