@@ -172,7 +172,9 @@ static int core_exec(PyObject *module)
               add_class(module, &file_spec, &state->file) &&
               add_class(module, &recording_spec, &state->recording) &&
               add_class(module, &column_spec, &state->column) &&
-              add_class(module, &result_spec, &state->result) && add_meter(module, state);
+              add_class(module, &result_spec, &state->result);
+    ok = ok && PyModule_AddFunctions(module, statistics_functions) == 0;
+    ok = ok && add_meter(module, state);
     return ok ? 0 : -1;
 }
 

@@ -191,8 +191,9 @@ double statistics_mad(const double *sorted, size_t count)
     return known(middle_distance(sorted, count, percentile(sorted, count, 0.5)));
 }
 
-/* The third quartile of the standard normal distribution, whose MAD it is. */
-#define NORMAL_MAD 0.67448975019608174320
+/* The MAD of the standard normal distribution, with the four digits that the modified z-score of
+ * Iglewicz and Hoaglin is defined by. */
+#define NORMAL_MAD 0.6745
 
 void statistics_robust_z(const double *sorted, size_t count, const double *value, size_t asked,
                          double *ret_z)
@@ -258,38 +259,79 @@ static double beta_half(double a, double x, double y)
     return 1 - front / 0.5 * beta_fraction(0.5, a, y);
 }
 
+/* Distances of one point from the means. */
+struct point {
+    struct pair x, y;
+};
+
+/* Two series of one length, and the powers of two and means that points are measured by. */
+struct cloud {
+    const double *x, *y;
+    size_t count;
+    int x_scale, y_scale;
+    struct pair x_mean, y_mean;
+};
+
+static struct cloud cloud_of(const double *x, const double *y, size_t count)
+{
+    int x_scale = scale_of(x, count), y_scale = scale_of(y, count);
+    return (struct cloud){ x,
+                           y,
+                           count,
+                           x_scale,
+                           y_scale,
+                           scaled_mean(x, count, x_scale),
+                           scaled_mean(y, count, y_scale) };
+}
+
+static struct point point_of(const struct cloud *c, size_t i)
+{
+    return (struct point){ from_mean(c->x[i], c->x_scale, c->x_mean),
+                           from_mean(c->y[i], c->y_scale, c->y_mean) };
+}
+
+/* The squared distances from the line, as a share of those from the mean.  Summed by themselves: 1
+ * less the square of r has few digits where r is near 1. */
+static double share_beside(const struct cloud *c, struct pair slope, struct pair yy)
+{
+    struct pair squares = { 0, 0 };
+    for (size_t i = 0; i < c->count; i++) {
+        struct point off = point_of(c, i);
+        struct pair beside = add(off.y, negated(multiply(slope, off.x)));
+        squares = add(squares, multiply(beside, beside));
+    }
+    double share = divide(squares, yy).high;
+    /* Less than the distances themselves are rounded by is no distance from a line. */
+    return share < 1e-58 ? 0 : fmin(share, 1);
+}
+
 struct line_fit statistics_line(const double *x, const double *y, size_t count)
 {
     struct line_fit fit = { NAN, NAN, NAN, NAN };
     if (count < 2 || !all_finite(x, count) || !all_finite(y, count))
         return fit;
-    int x_scale = scale_of(x, count), y_scale = scale_of(y, count);
-    struct pair x_mean = scaled_mean(x, count, x_scale), y_mean = scaled_mean(y, count, y_scale);
+    struct cloud c = cloud_of(x, y, count);
     struct pair xx = { 0, 0 }, xy = { 0, 0 }, yy = { 0, 0 };
     for (size_t i = 0; i < count; i++) {
-        struct pair x_off = from_mean(x[i], x_scale, x_mean);
-        struct pair y_off = from_mean(y[i], y_scale, y_mean);
-        xx = add(xx, multiply(x_off, x_off));
-        xy = add(xy, multiply(x_off, y_off));
-        yy = add(yy, multiply(y_off, y_off));
+        struct point off = point_of(&c, i);
+        xx = add(xx, multiply(off.x, off.x));
+        xy = add(xy, multiply(off.x, off.y));
+        yy = add(yy, multiply(off.y, off.y));
     }
     if (xx.high == 0)
         return fit;
     struct pair slope = divide(xy, xx);
-    struct pair intercept = add(y_mean, negated(multiply(slope, x_mean)));
-    fit.slope = known(ldexp(slope.high, y_scale - x_scale));
-    fit.intercept = known(ldexp(intercept.high, y_scale));
+    struct pair intercept = add(c.y_mean, negated(multiply(slope, c.x_mean)));
+    fit.slope = known(ldexp(slope.high, c.y_scale - c.x_scale));
+    fit.intercept = known(ldexp(intercept.high, c.y_scale));
     if (yy.high == 0)
         return fit;
-    struct pair explained = divide(multiply(slope, xy), yy);
-    double square = fmin(explained.high, 1);
-    double rest = add((struct pair){ 1, 0 }, negated(explained)).high;
+    double square = fmin(divide(multiply(slope, xy), yy).high, 1);
     fit.r = copysign(sqrt(square), xy.high);
-    /* What is less than the sums themselves are rounded by is no distance from a line. */
-    if (rest < 1e-28)
-        rest = 0;
-    if (count > 2)
-        fit.p = rest == 0 ? 0 : beta_half(((double)count - 2) / 2, rest, square);
+    if (count > 2) {
+        double beside = share_beside(&c, slope, yy);
+        fit.p = beside == 0 ? 0 : beta_half(((double)count - 2) / 2, beside, square);
+    }
     return fit;
 }
 

@@ -1,5 +1,4 @@
-/* statistics.h - descriptive statistics of doubles: mean, deviation, percentiles, lines, robust z.
- */
+/* statistics.h - descriptive statistics of doubles: mean, deviation, percentiles, line, z-score. */
 #ifndef VRS_BASE_STATISTICS_H
 #define VRS_BASE_STATISTICS_H
 
@@ -13,7 +12,8 @@
  * equal values give is said at each.
  *
  * Sums have twice the digits of a double, so that results hold to 1e-12 of themselves also for
- * times in nanoseconds since 1970, where squares of plain doubles cancel. */
+ * times in nanoseconds since 1970, where squares of plain doubles cancel.  A mean or an intercept
+ * that is nearly 0 holds to 1e-25 of the values it cancels from. */
 
 /* The arithmetic mean.  One value or equal values: that value, exactly. */
 double statistics_mean(const double *value, size_t count);
@@ -42,10 +42,10 @@ struct quartiles statistics_quartiles(const double *sorted, size_t count);
  * 0. */
 double statistics_mad(const double *sorted, size_t count);
 
-/* Robust z: how far each of `asked` values lies from the median of the sorted ones, in deviations
- * of a normal distribution with their median absolute deviation: 0.6745 (value - median) / MAD. NaN
- * for all where that is 0, as for one value or equal values; for one asked about that is NaN or
- * infinite itself, NaN for it alone. */
+/* Robust z-scores (Iglewicz and Hoaglin's modified z-score): how far each of `asked` values lies
+ * from the median of the sorted ones, as 0.6745 (value - median) / MAD.  NaN for all where the MAD
+ * is 0, as for one value or equal values; for one asked about that is NaN or infinite itself, NaN
+ * for it alone. */
 void statistics_robust_z(const double *sorted, size_t count, const double *value, size_t asked,
                          double *ret_z);
 
