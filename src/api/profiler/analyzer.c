@@ -1,0 +1,245 @@
+/* analyzer.c - public columns into those of the rules, and their findings for the caller. */
+#include "vramscope/analyzer.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fail.h"
+#include "base/vec.h"
+#include "profiler/calls.h"
+#include "profiler/collectives.h"
+#include "profiler/findings.h"
+#include "profiler/first_cause.h"
+#include "profiler/gaps.h"
+#include "profiler/insights.h"
+#include "profiler/patterns.h"
+#include "profiler/samples.h"
+#include "profiler/score.h"
+#include "profiler/series.h"
+#include "profiler/thresholds.h"
+
+struct vrs_findings {
+    struct findings found;
+};
+
+size_t vrs_threshold_count(void)
+{
+    return THRESHOLD_COUNT;
+}
+
+struct vrs_threshold vrs_threshold(size_t i)
+{
+    const struct threshold_row *row = &threshold_table[i];
+    return (struct vrs_threshold){ row->name, row->value, row->whole };
+}
+
+/* The caller's values, or the defaults, which are put into `room`. */
+static const double *thresholds_of(const double *given, double *room)
+{
+    if (given != NULL)
+        return given;
+    for (int i = 0; i < THRESHOLD_COUNT; i++)
+        room[i] = threshold_table[i].value;
+    return room;
+}
+
+size_t vrs_findings_count(const struct vrs_findings *findings)
+{
+    return findings->found.rows.len;
+}
+
+struct vrs_finding vrs_finding(const struct vrs_findings *findings, size_t i)
+{
+    const struct finding *row = &findings->found.rows.at[i];
+    return (struct vrs_finding){ .kind = row->kind,
+                                 .severity = (enum vrs_severity)row->severity,
+                                 .confidence = row->confidence,
+                                 .figures = row->figures,
+                                 .function = row->function,
+                                 .functions = row->functions };
+}
+
+struct vrs_figure vrs_figure(const struct vrs_findings *findings, size_t i, size_t k)
+{
+    const struct figure *figure = &findings->found.rows.at[i].figure[k];
+    return (struct vrs_figure){ figure->name, figure->whole, figure->count, figure->value };
+}
+
+/* NULL when out of memory. */
+static struct vrs_findings *findings_make(void)
+{
+    struct vrs_findings *made = NULL;
+    if (!vec_resize((void **)&made, 1, sizeof *made))
+        return NULL;
+    findings_init(&made->found);
+    return made;
+}
+
+void vrs_findings_close(struct vrs_findings *findings)
+{
+    if (findings == NULL)
+        return;
+    findings_free(&findings->found);
+    vec_resize((void **)&findings, 0, 0);
+}
+
+/* Hands over what a rule found, unless memory ran out. */
+static enum vrs_status findings_end(struct vrs_findings *made, struct vrs_findings **ret,
+                                    struct vrs_error *err)
+{
+    if (made->found.failed) {
+        vrs_findings_close(made);
+        return vrs_no_memory(err);
+    }
+    *ret = made;
+    return VRS_OK;
+}
+
+static enum vrs_status check_count(size_t count, struct vrs_error *err)
+{
+    if (count < UINT32_MAX)
+        return VRS_OK;
+    return vrs_fail(err, VRS_LIMIT, "%zu measurements are more than 2^32 - 2", count);
+}
+
+static enum vrs_status calls_take(const struct vrs_calls *given, struct calls *ret,
+                                  struct vrs_error *err)
+{
+    TRY(check_count(given->count, err));
+    for (size_t i = 0; i < given->count; i++)
+        if (given->function[i] >= given->functions)
+            return vrs_fail(err, VRS_USAGE, "call %zu is of function %u, but there are only %u", i,
+                            given->function[i], given->functions);
+    *ret = (struct calls){ (uint32_t)given->count, given->functions,      given->function,
+                           given->started_s,       given->seconds,        given->before_bytes,
+                           given->after_bytes,     given->reserved_bytes, given->peak_bytes,
+                           given->grown_bytes };
+    return VRS_OK;
+}
+
+static enum vrs_status samples_take(const struct vrs_samples *given, struct samples *ret,
+                                    struct vrs_error *err)
+{
+    TRY(check_count(given->count, err));
+    for (size_t i = 0; i < given->count; i++)
+        if (given->rank[i] >= given->ranks)
+            return vrs_fail(err, VRS_USAGE, "sample %zu is of rank %u, but there are only %u", i,
+                            given->rank[i], given->ranks);
+    *ret = (struct samples){ .count = (uint32_t)given->count,
+                             .time_ns = given->time_ns,
+                             .ranks = given->ranks,
+                             .rank = given->rank,
+                             .rank_number = given->rank_number,
+                             .job = given->job,
+                             .world_size = given->world_size,
+                             .interval_ms = given->interval_ms,
+                             .used = given->used_bytes,
+                             .total = given->total_bytes,
+                             .reserved = given->reserved_bytes,
+                             .allocated = given->allocated_bytes,
+                             .sampled = given->sampled,
+                             .marked = given->marked };
+    return VRS_OK;
+}
+
+typedef void calls_rule(const struct calls *calls, const double *thresholds, struct findings *ret);
+
+static enum vrs_status ask_calls(calls_rule *find, const struct vrs_calls *given,
+                                 const double *thresholds, struct vrs_findings **ret,
+                                 struct vrs_error *err)
+{
+    double room[THRESHOLD_COUNT];
+    struct calls calls;
+    TRY(calls_take(given, &calls, err));
+    struct vrs_findings *made = findings_make();
+    if (made == NULL)
+        return vrs_no_memory(err);
+    find(&calls, thresholds_of(thresholds, room), &made->found);
+    return findings_end(made, ret, err);
+}
+
+enum vrs_status vrs_patterns(const struct vrs_calls *calls, const double *thresholds,
+                             struct vrs_findings **ret, struct vrs_error *err)
+{
+    return ask_calls(patterns_find, calls, thresholds, ret, err);
+}
+
+enum vrs_status vrs_insights(const struct vrs_calls *calls, const double *thresholds,
+                             struct vrs_findings **ret, struct vrs_error *err)
+{
+    return ask_calls(insights_find, calls, thresholds, ret, err);
+}
+
+enum vrs_status vrs_gaps(const struct vrs_samples *samples, const double *thresholds,
+                         struct vrs_findings **ret, uint64_t *ret_dropped, struct vrs_error *err)
+{
+    double room[THRESHOLD_COUNT];
+    struct samples taken;
+    uint32_t dropped = 0;
+    TRY(samples_take(samples, &taken, err));
+    struct vrs_findings *made = findings_make();
+    if (made == NULL)
+        return vrs_no_memory(err);
+    gaps_find(&taken, thresholds_of(thresholds, room), &made->found, &dropped);
+    TRY(findings_end(made, ret, err));
+    if (ret_dropped != NULL)
+        *ret_dropped = dropped;
+    return VRS_OK;
+}
+
+enum vrs_status vrs_collectives(const struct vrs_samples *samples,
+                                const struct vrs_collective_limits *limits,
+                                struct vrs_findings **ret, uint64_t *ret_dropped,
+                                struct vrs_error *err)
+{
+    struct samples taken;
+    uint32_t dropped = 0;
+    if (limits->marker_window_ns < 0 || limits->padding_ns < 0 || limits->synchrony_window_ns < 0)
+        return vrs_fail(err, VRS_USAGE, "a window of collectives is at least 0 ns");
+    struct collective_limits own = { limits->min_samples,         limits->min_gap_bytes,
+                                     limits->min_gap_ratio,       limits->robust_z,
+                                     limits->marker_window_ns,    limits->padding_ns,
+                                     limits->synchrony_window_ns, limits->min_synchrony,
+                                     limits->min_confidence };
+    TRY(samples_take(samples, &taken, err));
+    struct vrs_findings *made = findings_make();
+    if (made == NULL)
+        return vrs_no_memory(err);
+    collectives_find(&taken, &own, &made->found, &dropped);
+    TRY(findings_end(made, ret, err));
+    if (ret_dropped != NULL)
+        *ret_dropped = dropped;
+    return VRS_OK;
+}
+
+enum vrs_status vrs_first_cause(const struct vrs_samples *samples, const double *thresholds,
+                                struct vrs_findings **ret, struct vrs_error *err)
+{
+    double room[THRESHOLD_COUNT];
+    struct samples taken;
+    TRY(samples_take(samples, &taken, err));
+    struct vrs_findings *made = findings_make();
+    if (made == NULL)
+        return vrs_no_memory(err);
+    first_cause_find(&taken, thresholds_of(thresholds, room), &made->found);
+    return findings_end(made, ret, err);
+}
+
+enum vrs_status vrs_series(const double *value, size_t count, const double *thresholds,
+                           struct vrs_findings **ret, struct vrs_error *err)
+{
+    double room[THRESHOLD_COUNT];
+    struct vrs_findings *made = findings_make();
+    if (made == NULL)
+        return vrs_no_memory(err);
+    series_find(value, count, thresholds_of(thresholds, room), &made->found);
+    return findings_end(made, ret, err);
+}
+
+struct vrs_score vrs_score(const uint64_t patterns[3], const uint64_t insights[3])
+{
+    struct found_counts p = { { patterns[0], patterns[1], patterns[2] } };
+    struct found_counts i = { { insights[0], insights[1], insights[2] } };
+    struct score score = score_of(&p, &i);
+    return (struct vrs_score){ score.points, score.grade };
+}
