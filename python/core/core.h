@@ -83,8 +83,8 @@ PyObject *result_merge(PyObject *module, PyObject *results);
 /* A pool of Python's threads must not multiply into one of ours for each of its threads. */
 bool on_main_thread(void);
 
-/* statistics.c: private functions of the module. */
-extern PyMethodDef statistics_functions[];
+/* statistics.c, analyzer.c: private functions of the module. */
+extern PyMethodDef statistics_functions[], analyzer_functions[];
 
 /* ask.c: the methods of a recording that ask about it, and their docstrings. */
 #define CORE_QUESTIONS(X)                                                                          \

@@ -175,6 +175,9 @@ static int core_exec(PyObject *module)
               add_class(module, &result_spec, &state->result);
     ok = ok && PyModule_AddFunctions(module, statistics_functions) == 0;
     ok = ok && add_meter(module, state);
+              add_class(module, &result_spec, &state->result) &&
+              PyModule_AddFunctions(module, statistics_functions) == 0 &&
+              PyModule_AddFunctions(module, analyzer_functions) == 0;
     return ok ? 0 : -1;
 }
 

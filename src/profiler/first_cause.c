@@ -229,14 +229,6 @@ static bool find_jumps(struct timeline *t)
     return true;
 }
 
-static uint32_t dropped(const struct samples *s)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < s->count; i++)
-        count += !is_usable(s, i);
-    return count;
-}
-
 static void tell_ranks(const struct timeline *t, struct findings *ret)
 {
     struct finding *row = findings_add(ret, "cross_rank", SEVERITY_INFO, NAN);
@@ -244,7 +236,6 @@ static void tell_ranks(const struct timeline *t, struct findings *ret)
     finding_count(row, "jobs", t->jobs);
     finding_count(row, "world_size", t->world);
     finding_count(row, "jumps", t->jumps);
-    finding_count(row, "dropped", dropped(t->samples));
     if (t->jumps >= 2)
         finding_count(row, "cluster_onset_ns", t->jump[1].aligned_ns);
     for (uint32_t i = 0; i < t->lines; i++) {
@@ -305,11 +296,15 @@ static void tell_suspects(const struct timeline *t, struct findings *ret)
     }
 }
 
-void first_cause_find(const struct samples *samples, const double *thresholds, struct findings *ret)
+void first_cause_find(const struct samples *samples, const double *thresholds, struct findings *ret,
+                      uint32_t *ret_dropped)
 {
     struct arena scratch;
     struct timeline t = { .samples = samples, .threshold = thresholds, .scratch = &scratch };
     arena_init(&scratch, SIZE_MAX / 2);
+    *ret_dropped = 0;
+    for (uint32_t i = 0; i < samples->count; i++)
+        *ret_dropped += !is_usable(samples, i);
     bool ok = choose_job(&t) && lay_out(&t);
     if (ok && t.lines > 0) {
         ok = find_step(&t) && find_world(&t) && find_jumps(&t);

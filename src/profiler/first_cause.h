@@ -2,6 +2,8 @@
 #ifndef VRS_PROFILER_FIRST_CAUSE_H
 #define VRS_PROFILER_FIRST_CAUSE_H
 
+#include <stdint.h>
+
 #include "profiler/findings.h"
 #include "profiler/samples.h"
 
@@ -9,16 +11,17 @@
  * the most samples is looked at.  A jump is a run of samples of one rank that go up in all by a
  * share of its most, and by a number of bytes at least.  Findings, in this order:
  *
- *     cross_rank    once: job, jobs, world_size, jumps, dropped, and cluster_onset_ns, when the
- *                   second rank jumped, only where two did
+ *     cross_rank    once: job, jobs, world_size, jumps, and cluster_onset_ns, when the second
+ *                   rank jumped, only where two did
  *     rank          each by its number: rank, samples, offset_ns from the first rank's clock, and
  *                   whether that is skewed, far more than the time between two samples
  *     first_cause   ranks that jumped until then, the first one first: rank, jumped_ns, aligned_ns,
  *                   bytes, samples, lead_ns and supporting; as severe as it is sure: low, medium,
  *                   high
  *
- * Samples of which used is not known are dropped.  Nothing is found where none is left. */
-void first_cause_find(const struct samples *samples, const double *thresholds,
-                      struct findings *ret);
+ * `*ret_dropped` counts the samples of which used is not known.  Nothing is found where no other is
+ * left. */
+void first_cause_find(const struct samples *samples, const double *thresholds, struct findings *ret,
+                      uint32_t *ret_dropped);
 
 #endif

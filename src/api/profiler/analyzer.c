@@ -170,21 +170,38 @@ enum vrs_status vrs_insights(const struct vrs_calls *calls, const double *thresh
     return ask_calls(insights_find, calls, thresholds, ret, err);
 }
 
-enum vrs_status vrs_gaps(const struct vrs_samples *samples, const double *thresholds,
-                         struct vrs_findings **ret, uint64_t *ret_dropped, struct vrs_error *err)
+typedef void samples_rule(const struct samples *samples, const double *thresholds,
+                          struct findings *ret, uint32_t *ret_dropped);
+
+static enum vrs_status ask_samples(samples_rule *find, const struct vrs_samples *given,
+                                   const double *thresholds, struct vrs_findings **ret,
+                                   uint64_t *ret_dropped, struct vrs_error *err)
 {
     double room[THRESHOLD_COUNT];
-    struct samples taken;
+    struct samples samples;
     uint32_t dropped = 0;
-    TRY(samples_take(samples, &taken, err));
+    TRY(samples_take(given, &samples, err));
     struct vrs_findings *made = findings_make();
     if (made == NULL)
         return vrs_no_memory(err);
-    gaps_find(&taken, thresholds_of(thresholds, room), &made->found, &dropped);
+    find(&samples, thresholds_of(thresholds, room), &made->found, &dropped);
     TRY(findings_end(made, ret, err));
     if (ret_dropped != NULL)
         *ret_dropped = dropped;
     return VRS_OK;
+}
+
+enum vrs_status vrs_gaps(const struct vrs_samples *samples, const double *thresholds,
+                         struct vrs_findings **ret, uint64_t *ret_dropped, struct vrs_error *err)
+{
+    return ask_samples(gaps_find, samples, thresholds, ret, ret_dropped, err);
+}
+
+enum vrs_status vrs_first_cause(const struct vrs_samples *samples, const double *thresholds,
+                                struct vrs_findings **ret, uint64_t *ret_dropped,
+                                struct vrs_error *err)
+{
+    return ask_samples(first_cause_find, samples, thresholds, ret, ret_dropped, err);
 }
 
 enum vrs_status vrs_collectives(const struct vrs_samples *samples,
@@ -210,19 +227,6 @@ enum vrs_status vrs_collectives(const struct vrs_samples *samples,
     if (ret_dropped != NULL)
         *ret_dropped = dropped;
     return VRS_OK;
-}
-
-enum vrs_status vrs_first_cause(const struct vrs_samples *samples, const double *thresholds,
-                                struct vrs_findings **ret, struct vrs_error *err)
-{
-    double room[THRESHOLD_COUNT];
-    struct samples taken;
-    TRY(samples_take(samples, &taken, err));
-    struct vrs_findings *made = findings_make();
-    if (made == NULL)
-        return vrs_no_memory(err);
-    first_cause_find(&taken, thresholds_of(thresholds, room), &made->found);
-    return findings_end(made, ret, err);
 }
 
 enum vrs_status vrs_series(const double *value, size_t count, const double *thresholds,
