@@ -39,6 +39,8 @@ struct core_state {
         PyObject *group, *member, *flat;
     } keys[STATS_LEAVES]; /* of torch's statistics */
     PyObject *key_all;
+    PyTypeObject *sim, *sim_handle;
+    PyObject *sim_out_of_memory; /* class OutOfMemoryError */
 };
 struct core_state *core_state_of(PyObject *module);
 /* NULL with an exception set where the object is of none of our classes. */
@@ -79,6 +81,10 @@ extern PyType_Spec result_spec;
 /* Takes the result over, whatever comes; `device` is the one that was asked about, plus 1, or 0. */
 PyObject *answer_make(struct core_state *state, struct vrs_result *result, int64_t device);
 PyObject *result_merge(PyObject *module, PyObject *results);
+
+/* sim.c */
+extern PyType_Spec sim_spec, sim_handle_spec;
+struct vrs_sim *sim_of(PyObject *object); /* of an object of class Sim, which keeps it */
 
 /* A pool of Python's threads must not multiply into one of ours for each of its threads. */
 bool on_main_thread(void);

@@ -153,6 +153,16 @@ static bool add_meter(PyObject *module, struct core_state *state)
            add_class(module, &profiler_spec, &state->profiler) &&
            add_class(module, &scope_spec, &state->scope) &&
            add_class(module, &entry_spec, &state->entry);
+/* The simulated device: its class, that of its handles, and its exception. */
+static bool add_sim(PyObject *module, struct core_state *state)
+{
+    state->sim_out_of_memory = PyErr_NewExceptionWithDoc(
+        "vramscope.sim.OutOfMemoryError", "A simulated device has no room for a request.",
+        PyExc_RuntimeError, NULL);
+    return state->sim_out_of_memory != NULL &&
+           PyModule_AddObjectRef(module, "OutOfMemoryError", state->sim_out_of_memory) == 0 &&
+           add_class(module, &sim_spec, &state->sim) &&
+           add_class(module, &sim_handle_spec, &state->sim_handle);
 }
 
 static int core_exec(PyObject *module)
@@ -178,6 +188,7 @@ static int core_exec(PyObject *module)
               add_class(module, &result_spec, &state->result) &&
               PyModule_AddFunctions(module, statistics_functions) == 0 &&
               PyModule_AddFunctions(module, analyzer_functions) == 0;
+              add_class(module, &result_spec, &state->result) && add_sim(module, state);
     return ok ? 0 : -1;
 }
 
@@ -200,6 +211,9 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->innermost_set);
     Py_VISIT(state->modules);
     Py_VISIT(state->resolve);
+    Py_VISIT(state->sim);
+    Py_VISIT(state->sim_handle);
+    Py_VISIT(state->sim_out_of_memory);
     return 0;
 }
 
@@ -230,6 +244,9 @@ static int core_clear(PyObject *module)
         Py_CLEAR(state->keys[i].flat);
     }
     Py_CLEAR(state->key_all);
+    Py_CLEAR(state->sim);
+    Py_CLEAR(state->sim_handle);
+    Py_CLEAR(state->sim_out_of_memory);
     return 0;
 }
 

@@ -1,0 +1,90 @@
+"""Simulated devices: PyTorch's caching allocator without a GPU, driven by a script.
+
+>>> from vramscope import sim
+>>> device = sim.Device("1GiB")
+>>> weights = device.alloc("400MiB", tag="weights")
+>>> device.stats()["allocated_bytes"]
+419430400
+>>> device.alloc("800MiB")
+Traceback (most recent call last):
+vramscope.sim.OutOfMemoryError: CUDA out of memory. Tried to allocate 800.00 MiB. ...
+
+The clock is virtual: it moves by `advance`, and by a microsecond with each event.
+"""
+import os
+
+from vramscope import _core
+from vramscope._core import Handle, OutOfMemoryError
+
+__all__ = ["Device", "Handle", "OutOfMemoryError", "active"]
+
+_active = []
+
+
+class Device(_core.Sim):
+    """One or several simulated devices of `total` bytes, with one virtual clock.
+
+    context: bytes that the process holds beside the allocator. settings: those of
+    PYTORCH_CUDA_ALLOC_CONF. history: entries that are recorded of each device, from now on; 0
+    leaves that to history_start. clock: nanoseconds that the clock shows at first. Sizes are
+    numbers of bytes, or texts such as "24GiB".
+
+    >>> with Device("24GiB", count=2) as device:
+    ...     device.alloc("1GiB", device=1).device
+    1
+    """
+
+    def __enter__(self):
+        _active.append(self)
+        return self
+
+    def __exit__(self, kind, value, trace):
+        _active.remove(self)
+
+    def history_dump(self, path):
+        """Writes the history and what is allocated as a snapshot of torch; returns the path.
+
+        The file appears whole: it is written beside itself, readable by its owner alone, and
+        renamed.
+
+        >>> import tempfile, vramscope
+        >>> device = Device("1GiB")
+        >>> kept = device.alloc("20MiB")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = device.history_dump(folder + "/run.pickle")
+        ...     len(vramscope.load(path)["events.size"])
+        2
+        """
+        folder, name = os.path.split(os.fsdecode(path))
+        part = os.path.join(folder, f".{name}.{os.getpid()}.part")
+        fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC,
+                     0o600)
+        try:
+            try:
+                self._dump(fd)
+            finally:
+                os.close(fd)
+            os.replace(part, path)
+        except BaseException:
+            os.unlink(part)
+            raise
+        return path
+
+    def history_snapshot(self):
+        """The same as torch.cuda.memory._snapshot() gives it: a dict.
+
+        >>> sorted(Device().history_snapshot())[:2]
+        ['allocator_settings', 'device_traces']
+        """
+        import pickle
+        return pickle.loads(self._dump(None))
+
+
+def active():
+    """The device of the innermost `with device:` that is running, or None.
+
+    >>> with Device() as device:
+    ...     active() is device
+    True
+    """
+    return _active[-1] if _active else None
