@@ -139,24 +139,25 @@ enum vrs_status sim_alloc(struct sim *s, const struct sim_request *request, stru
     return VRS_OK;
 }
 
-/* The device of an allocation that is not freed yet. */
-static enum vrs_status held(struct sim *s, const struct sim_grant *g, struct sim_device **ret,
-                            struct vrs_error *err)
+/* The device of an allocation that is not freed yet; else NULL with a failure. */
+static struct sim_device *holder(struct sim *s, const struct sim_grant *g, struct vrs_error *err)
 {
     struct sim_device *d = sim_device_at(s, g->device, err);
     if (d == NULL)
-        return VRS_USAGE;
-    if (g->turn == 0 || g->block >= d->life.len || d->life.at[g->block].turn != g->turn)
-        return vrs_fail(err, VRS_USAGE, "it is freed already");
-    *ret = d;
-    return memory_left(s, err);
+        return NULL;
+    if (g->turn != 0 && g->block < d->life.len && d->life.at[g->block].turn == g->turn)
+        return d;
+    vrs_fail(err, VRS_USAGE, "it is freed already");
+    return NULL;
 }
 
 enum vrs_status sim_release(struct sim *s, const struct sim_grant *grant, uint32_t stack,
                             struct vrs_error *err)
 {
-    struct sim_device *d;
-    TRY(held(s, grant, &d, err));
+    TRY(memory_left(s, err));
+    struct sim_device *d = holder(s, grant, err);
+    if (d == NULL)
+        return VRS_USAGE;
     sim_device_release(d, grant->block, stack);
     return memory_left(s, err);
 }
@@ -164,8 +165,10 @@ enum vrs_status sim_release(struct sim *s, const struct sim_grant *grant, uint32
 enum vrs_status sim_record_stream(struct sim *s, const struct sim_grant *grant, uint64_t stream,
                                   struct vrs_error *err)
 {
-    struct sim_device *d;
-    TRY(held(s, grant, &d, err));
+    TRY(memory_left(s, err));
+    struct sim_device *d = holder(s, grant, err);
+    if (d == NULL)
+        return VRS_USAGE;
     uint32_t side = d->m.blocks.at[grant->block].side;
     if (d->m.lanes.at[side / 2].stream != stream)
         d->life.at[grant->block].elsewhere = true;
