@@ -140,7 +140,8 @@ VRS_API enum vrs_status vrs_collectives(const struct vrs_samples *samples,
 /* Which rank's memory jumped first, on one clock for all: cross_rank, a rank for each, first_cause.
  */
 VRS_API enum vrs_status vrs_first_cause(const struct vrs_samples *samples, const double *thresholds,
-                                        struct vrs_findings **ret, struct vrs_error *err);
+                                        struct vrs_findings **ret, uint64_t *ret_dropped,
+                                        struct vrs_error *err);
 
 /* Leaks told from one series, all of whose values are known: monotonic_increase, memory_spikes,
  * insufficient_cleanup. */

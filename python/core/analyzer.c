@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "vramscope/analyzer.h"
 #include "vramscope/error.h"
@@ -88,7 +89,7 @@ typedef bool item_of(PyObject *item, void *ret);
 
 /* A column of the mapping, whose rows are as many as those of the others. */
 static bool column_take(struct taken *t, PyObject *columns, const char *name, item_of *read,
-                        size_t width, const void *ret)
+                        size_t width, void *ret)
 {
     PyObject *found = PyMapping_GetItemString(columns, name);
     PyObject *items = found == NULL ? NULL : PySequence_List(found);
@@ -106,7 +107,7 @@ static bool column_take(struct taken *t, PyObject *columns, const char *name, it
             made = NULL;
     Py_DECREF(items);
     t->rows = rows;
-    *(void **)(uintptr_t)ret = made;
+    memcpy(ret, &made, sizeof made);
     return made != NULL;
 }
 
@@ -253,33 +254,17 @@ static PyObject *insights(PyObject *module, PyObject *args)
     return of_calls(module, args, vrs_insights);
 }
 
-static PyObject *first_cause(PyObject *module, PyObject *args)
-{
-    PyObject *columns, *mapping, *result = NULL;
-    struct taken t = { .count = 0 };
-    struct vrs_samples samples;
-    const double *thresholds;
-    if (!PyArg_ParseTuple(args, "OO", &columns, &mapping))
-        return NULL;
-    if (samples_take(&t, columns, &samples) &&
-        (thresholds = thresholds_take(&t, mapping)) != NULL) {
-        struct vrs_findings *found = NULL;
-        struct vrs_error why;
-        enum vrs_status status;
-        Py_BEGIN_ALLOW_THREADS status = vrs_first_cause(&samples, thresholds, &found, &why);
-        Py_END_ALLOW_THREADS result = answer(module, status, found, &why);
-    }
-    taken_leave(&t);
-    return result;
-}
-
 /* (findings, dropped), or NULL where there are no findings. */
 static PyObject *with_dropped(PyObject *findings, uint64_t dropped)
 {
     return findings == NULL ? NULL : Py_BuildValue("(NK)", findings, (unsigned long long)dropped);
 }
 
-static PyObject *gaps(PyObject *module, PyObject *args)
+typedef enum vrs_status samples_rule(const struct vrs_samples *samples, const double *thresholds,
+                                     struct vrs_findings **ret, uint64_t *ret_dropped,
+                                     struct vrs_error *err);
+
+static PyObject *of_samples(PyObject *module, PyObject *args, samples_rule *ask)
 {
     PyObject *columns, *mapping, *result = NULL;
     struct taken t = { .count = 0 };
@@ -293,11 +278,21 @@ static PyObject *gaps(PyObject *module, PyObject *args)
         struct vrs_error why;
         enum vrs_status status;
         uint64_t dropped = 0;
-        Py_BEGIN_ALLOW_THREADS status = vrs_gaps(&samples, thresholds, &found, &dropped, &why);
+        Py_BEGIN_ALLOW_THREADS status = ask(&samples, thresholds, &found, &dropped, &why);
         Py_END_ALLOW_THREADS result = with_dropped(answer(module, status, found, &why), dropped);
     }
     taken_leave(&t);
     return result;
+}
+
+static PyObject *gaps(PyObject *module, PyObject *args)
+{
+    return of_samples(module, args, vrs_gaps);
+}
+
+static PyObject *first_cause(PyObject *module, PyObject *args)
+{
+    return of_samples(module, args, vrs_first_cause);
 }
 
 static PyObject *collectives(PyObject *module, PyObject *args)
@@ -389,7 +384,9 @@ PyMethodDef analyzer_functions[] = {
       "samples "
       "have none." },
     { "_first_cause", first_cause, METH_VARARGS,
-      "_first_cause(samples, thresholds, /)\n--\n\nThe rank whose memory jumped first." },
+      "_first_cause(samples, thresholds, /)\n--\n\nThe rank whose memory jumped first, and how "
+      "many "
+      "samples tell nothing." },
     { "_series", series, METH_VARARGS,
       "_series(columns, thresholds, /)\n--\n\nLeaks told from one series of samples." },
     { "_score", score, METH_VARARGS,
