@@ -24,7 +24,7 @@ from models import grouping, model, reader  # noqa: E402
 PACKAGE = os.environ.get("VRAMSCOPE_PACKAGE")
 collect_ignore = [] if PACKAGE else ["python"]
 if PACKAGE:
-    sys.path.insert(0, PACKAGE)
+    sys.path[:0] = [PACKAGE, str(ROOT / "tests/python")]
 
 SANITIZER = re.compile(rb"AddressSanitizer|runtime error|LeakSanitizer|UndefinedBehavior")
 CURVES = ("requested", "allocated", "active", "reserved")

@@ -1,0 +1,33 @@
+"""Runs a Python program with the real torch of build/torch-venv, and the package of the build."""
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import PACKAGE, ROOT, SANITIZER
+
+TORCH = Path(os.environ.get("VRAMSCOPE_TORCH", ROOT / "build/torch-venv/bin/python"))
+SECONDS = 300
+
+
+def environment():
+    """The sanitizers' library meets exceptions of C++ there, so that it needs their library too."""
+    preload = os.environ.get("LD_PRELOAD", "")
+    if preload:
+        found = subprocess.run(["cc", "-print-file-name=libstdc++.so"], capture_output=True, text=True)
+        preload += " " + found.stdout.strip()
+    path = os.pathsep.join([PACKAGE, str(ROOT / "tests/python")])
+    return {**os.environ, "LD_PRELOAD": preload, "PYTHONPATH": path, "PYTHONWARNINGS": "ignore",
+            "PYTHONIOENCODING": "utf-8", "HF_HUB_OFFLINE": "1"}
+
+
+def answer(program, *words):
+    """What a program of tests/python prints, as JSON; a test is skipped where there is no torch."""
+    if not TORCH.exists():
+        pytest.skip("no torch in build/torch-venv: VRAMSCOPE_TEST_TORCH=1 installs it")
+    done = subprocess.run([TORCH, "-B", ROOT / "tests/python" / program, *map(str, words)], capture_output=True,
+                          env=environment(), timeout=SECONDS)
+    assert not SANITIZER.search(done.stderr), done.stderr.decode("utf-8", "replace")[-6000:]
+    assert done.returncode == 0, done.stderr.decode("utf-8", "replace")[-3000:]
+    return json.loads(done.stdout)
