@@ -1,0 +1,57 @@
+"""The documents themselves: their blocks run with the import changed, and beside their own code."""
+import contextlib
+import io
+import types
+
+import documents
+import pytest
+from stand_in import installed, tensors
+from test_model_size_profiler import GOLDEN, Language, Many, Named
+
+PROFILERS = {"vram": "class VRAMProfiler", "model size": "class ModelSizeProfiler"}
+
+
+def test_blocks_are_found_whole(shared):
+    """So that a change of a document, or of how blocks are found, is seen."""
+    assert [len(documents.blocks(shared, number)) for number in ("000", "001", "003")] == [8, 12, 8]
+    for block in documents.blocks(shared, "000") + documents.blocks(shared, "001"):
+        compile(block, "block", "exec")
+    changed = [documents.with_our_import("000", block) for block in documents.blocks(shared, "000")]
+    assert sum("vramscope.compat" in block for block in changed) == 3
+    assert not any("FastAvatar" in block for block in changed)
+
+
+def out_of(call):
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        value = call()
+    return text.getvalue(), value
+
+
+def test_model_size_blocks_run_with_our_import(shared):
+    with installed():
+        reader = {"self": types.SimpleNamespace(model=Language())}
+        text, _ = out_of(lambda: documents.run_blocks(
+            shared, "000", reader, lambda block: "import profile_model_size" in block))
+    assert reader["profile_model_size"].__module__ == "vramscope.compat.model_size_profiler"
+    assert text == (GOLDEN / "summary.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("make", (Language, Many, Named, tensors.Module, lambda: tensors.Linear(30, 40)))
+def test_model_size_is_that_of_the_document(shared, make):
+    """The document's program and ours on the same models: texts byte for byte, dicts key for key."""
+    with installed():
+        theirs = documents.own_module(shared, "000", PROFILERS["model size"])
+        ours = documents.needs("vramscope.compat.model_size_profiler")
+        model = make()
+        said = []
+        for module in (theirs, ours):
+            profiler = module.ModelSizeProfiler()
+            figures = [profiler.profile_module(model), profiler.profile_module(model, "a name")]
+            text = [out_of(lambda: call(module, profiler))[0] for call in (
+                lambda m, p: p.print_model_summary(model), lambda m, p: p.print_model_summary(model, True),
+                lambda m, p: p.print_model_summary(model, detailed=False), lambda m, p: p.print_detailed_breakdown(model),
+                lambda m, p: p.print_detailed_breakdown(model, 1), lambda m, p: p.print_detailed_breakdown(model, top_n=-1),
+                lambda m, p: m.profile_model_size(model), lambda m, p: m.profile_model_size(model, False))]
+            said.append((text, figures, [list(f) for f in figures], type(module.profile_model_size).__name__))
+    assert said[0] == said[1] and len(set(said[1][0])) > 4
