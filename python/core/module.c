@@ -153,6 +153,8 @@ static bool add_meter(PyObject *module, struct core_state *state)
            add_class(module, &profiler_spec, &state->profiler) &&
            add_class(module, &scope_spec, &state->scope) &&
            add_class(module, &entry_spec, &state->entry);
+}
+
 /* The simulated device: its class, that of its handles, and its exception. */
 static bool add_sim(PyObject *module, struct core_state *state)
 {
@@ -184,11 +186,9 @@ static int core_exec(PyObject *module)
               add_class(module, &column_spec, &state->column) &&
               add_class(module, &result_spec, &state->result);
     ok = ok && PyModule_AddFunctions(module, statistics_functions) == 0;
+    ok = ok && PyModule_AddFunctions(module, analyzer_functions) == 0;
     ok = ok && add_meter(module, state);
-              add_class(module, &result_spec, &state->result) &&
-              PyModule_AddFunctions(module, statistics_functions) == 0 &&
-              PyModule_AddFunctions(module, analyzer_functions) == 0;
-              add_class(module, &result_spec, &state->result) && add_sim(module, state);
+    ok = ok && add_sim(module, state);
     return ok ? 0 : -1;
 }
 
