@@ -3,12 +3,15 @@
 PREFIX ?= /usr/local
 
 # VRAMSCOPE_TEST_TORCH=1 installs PyTorch (6 GB) for the labelled programs, and `make test` runs them too.
-TEST_TIERS = run build test $(if $(filter 1,$(VRAMSCOPE_TEST_TORCH)),torch)
+TEST_TIERS = run build wheel test $(if $(filter 1,$(VRAMSCOPE_TEST_TORCH)),torch)
+
+# The interpreter that the build took, if tools/setup could choose.
+PYTHON = $(firstword $(wildcard /usr/bin/python3) python3)
 
 # tools/setup leaves a meson of its own here where the system's is missing or too old.
 MESON = $(if $(wildcard build/venv/bin/meson),build/venv/bin/meson,meson)
 
-.PHONY: all demo test test-long bench bench-viewer fuzz tsan install format check clean
+.PHONY: all demo verdict wheel test test-long bench bench-viewer fuzz tsan install format check clean
 
 all: build/release/build.ninja
 	$(MESON) compile -C build/release
@@ -16,10 +19,20 @@ all: build/release/build.ninja
 demo:
 	tools/setup run build
 	@$(MAKE) --no-print-directory build/release/build.ninja
-	$(MESON) compile -C build/release vramscope:executable
+	$(MESON) compile -C build/release package
 	build/release/cli/vramscope report examples/oom.pickle
 	@build/release/cli/vramscope view examples/oom.pickle -o build/demo.html
 	@echo "build/demo.html shows it: open it in a browser"
+	@test ! -e build/release/python/vramscope/__init__.py || $(MAKE) --no-print-directory verdict
+
+# The same recording asked in Python, where the build has the package.
+verdict:
+	PYTHONPATH=build/release/python $(PYTHON) -c \
+		'import vramscope; oom = vramscope.load("examples/oom.pickle").oom(); print(oom["devices"][0]["result"]["verdict"])'
+
+wheel:
+	tools/setup build wheel
+	tools/wheel
 
 test:
 	tools/setup $(TEST_TIERS)
