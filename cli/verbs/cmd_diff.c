@@ -2,7 +2,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "command.h"
 #include "help.h"
@@ -64,38 +63,13 @@ static const struct option_spec options[] = {
     { 0 },
 };
 
-/* "2.5%" in millionths. */
-static bool parse_percent(const char *text, uint64_t *ret)
-{
-    size_t len = strlen(text);
-    uint64_t whole = 0, scale = 10000, millionths = 0;
-    bool digit = false, point = false;
-    if (len < 2 || len > 32 || text[len - 1] != '%')
-        return false;
-    for (size_t i = 0; i + 1 < len; i++) {
-        if (text[i] == '.' && !point) {
-            point = true;
-            continue;
-        }
-        if (text[i] < '0' || text[i] > '9' || whole > 1000000000)
-            return false;
-        digit = true;
-        if (point)
-            millionths += (uint64_t)(text[i] - '0') * (scale /= 10);
-        else
-            whole = whole * 10 + (uint64_t)(text[i] - '0');
-    }
-    *ret = whole * 10000 + millionths;
-    return digit;
-}
-
 /* The limit of --fail-over; plus 1, since none at all is a limit too. */
 static bool read_limit(struct diff_settings *s)
 {
     uint64_t limit = 0;
     if (s->fail_over == NULL)
         return true;
-    if (parse_percent(s->fail_over, &limit))
+    if (vrs_share(s->fail_over, &limit))
         s->fail_over_millionths = limit + 1;
     else if (vrs_size(s->fail_over, &limit) && limit < UINT64_MAX)
         s->fail_over_bytes = limit + 1;

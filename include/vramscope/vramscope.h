@@ -215,6 +215,10 @@ VRS_API enum vrs_status vrs_parallel(uint32_t threads, uint32_t count,
  * untouched, where it is none. */
 VRS_API bool vrs_size(const char *text, uint64_t *ret);
 
+/* All of a text as a share in millionths: "5%", "2.5%".  False, with `*ret` untouched, where it is
+ * none. */
+VRS_API bool vrs_share(const char *text, uint64_t *ret);
+
 /* Whether a file is a page or a picture that vrs_view, vrs_index or vrs_picture wrote, by a mark
  * near its beginning; one that cannot be read, or has no name ("-"), is none. */
 VRS_API bool vrs_is_own(const char *path);

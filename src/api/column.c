@@ -114,6 +114,11 @@ bool vrs_size(const char *text, uint64_t *ret)
     return size_read(str_from(text), ret);
 }
 
+bool vrs_share(const char *text, uint64_t *ret)
+{
+    return share_read(str_from(text), ret);
+}
+
 const char *vrs_version(void)
 {
     return VRAMSCOPE_VERSION;

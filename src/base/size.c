@@ -98,6 +98,32 @@ static uint64_t divide(uint64_t a, uint64_t b)
     return n;
 }
 
+bool share_read(str text, uint64_t *ret)
+{
+    enum { LEN_MOST = 32, WHOLE_MOST = 1000000000 };
+    uint64_t whole = 0, scale = 10000, millionths = 0;
+    bool digit = false, point = false;
+    if (text.len < 2 || text.len > LEN_MOST || text.ptr[text.len - 1] != '%')
+        return false;
+    for (size_t i = 0; i + 1 < text.len; i++) {
+        char c = text.ptr[i];
+        if (c == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (c < '0' || c > '9' || whole > WHOLE_MOST)
+            return false;
+        digit = true;
+        if (point)
+            millionths += (uint64_t)(c - '0') * (scale /= 10);
+        else
+            whole = whole * 10 + (uint64_t)(c - '0');
+    }
+    if (digit)
+        *ret = whole * 10000 + millionths;
+    return digit;
+}
+
 void size_write(uint64_t bytes, char to[SIZE_TEXT])
 {
     static const char *const names[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };

@@ -1,4 +1,4 @@
-/* size.h - sizes as people type and read them. */
+/* size.h - sizes and shares as people type and read them. */
 #ifndef VRS_BASE_SIZE_H
 #define VRS_BASE_SIZE_H
 
@@ -19,6 +19,10 @@ bool decimal_take(str *text, struct decimal *ret);
  * letters of either case.  False, with `*ret` untouched, where the text is no size or does not
  * fit. */
 bool size_read(str text, uint64_t *ret);
+
+/* All of "5%", "2.5%" in millionths; decimals beyond the fourth do not count.  False, with `*ret`
+ * untouched, where the text is no share or does not fit. */
+bool share_read(str text, uint64_t *ret);
 
 enum { SIZE_TEXT = 32 };
 

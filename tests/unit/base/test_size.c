@@ -40,6 +40,25 @@ static void sizes_have_units(void **state)
     }
 }
 
+static void shares_are_millionths(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t millionths;
+    } cases[] = {
+        { "5%", 50000 }, { "0%", 0 },         { "2.5%", 25000 },
+        { ".5%", 5000 }, { "105%", 1050000 }, { "0.00019%", 1 },
+    };
+    static const char *const others[] = { "",       "%",  "5",   "-5%",         "5 %",
+                                          "1.2.3%", ".%", "5%%", "99999999999%" };
+    uint64_t share = 7;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_true(!vrs_share(others[i], &share) && share == 7);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_true(vrs_share(cases[i].text, &share) && share == cases[i].millionths);
+}
+
 static void other_text_is_no_size(void **state)
 {
     (void)state;
@@ -87,6 +106,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_have_units),
+        cmocka_unit_test(shares_are_millionths),
         cmocka_unit_test(other_text_is_no_size),
         cmocka_unit_test(a_number_is_taken_off),
     };
