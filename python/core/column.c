@@ -1,7 +1,8 @@
-/* column.c - a column of a recording as a read-only buffer, without a copy. */
+/* column.c - a column of a recording or an answer as a read-only buffer, without a copy. */
 #include "core.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -13,13 +14,20 @@ static const struct {
     const char *format, *dtype;
     Py_ssize_t bytes;
 } types[] = {
-    [VRS_U8] = { "B", "uint8", 1 },   [VRS_U16] = { "H", "uint16", 2 },
-    [VRS_U32] = { "I", "uint32", 4 }, [VRS_U64] = { "Q", "uint64", 8 },
-    [VRS_I64] = { "q", "int64", 8 },  [VRS_F64] = { "d", "float64", 8 },
+    [VRS_U8] = { "B", "uint8", 1 },
+    [VRS_U16] = { "H", "uint16", 2 },
+    [VRS_U32] = { "I", "uint32", 4 },
+    [VRS_U64] = { "Q", "uint64", 8 },
+    [VRS_I64] = { "q", "int64", 8 },
+    [VRS_F64] = { "d", "float64", 8 },
+    /* Of results: ids of texts; where each list begins, and the last one ends. */
+    [VRS_STRINGS] = { "I", "string", 4 },
+    [VRS_LIST] = { "Q", "list", 8 },
 };
 
 struct column {
     PyObject_HEAD struct opened *opened;
+    struct core_state *state;
     PyObject *name;
     struct vrs_span span;
     Py_ssize_t shape, stride;
@@ -37,6 +45,7 @@ PyObject *column_make(struct core_state *state, struct opened *opened, const cha
         return NULL;
     }
     c->opened = opened;
+    c->state = state;
     atomic_fetch_add(&opened->columns, 1);
     c->span = *span;
     c->shape = (Py_ssize_t)span->count;
@@ -92,12 +101,70 @@ static Py_ssize_t column_length(PyObject *self)
     return ((struct column *)self)->shape;
 }
 
+enum vrs_type column_type(PyObject *column)
+{
+    return ((struct column *)column)->span.type;
+}
+
+static uint64_t bits_at(const struct column *c, Py_ssize_t i)
+{
+    const char *at = (const char *)c->span.data + i * c->stride;
+    uint64_t u64 = 0;
+    uint32_t u32;
+    uint16_t u16;
+    switch (c->stride) {
+    case sizeof u64:
+        memcpy(&u64, at, sizeof u64);
+        return u64;
+    case sizeof u32:
+        memcpy(&u32, at, sizeof u32);
+        return u32;
+    case sizeof u16:
+        memcpy(&u16, at, sizeof u16);
+        return u16;
+    default:
+        return *(const uint8_t *)at;
+    }
+}
+
+/* Columns of recordings say themselves what no value means: docs/formats.md. */
+static bool is_unknown(const struct column *c, Py_ssize_t i)
+{
+    if (c->opened->result == NULL || c->span.type == VRS_LIST)
+        return false;
+    if (c->span.valid != NULL)
+        return !c->span.valid[i];
+    return bits_at(c, i) == UINT64_MAX >> (64 - 8 * c->stride);
+}
+
+bool column_has_unknown(PyObject *column)
+{
+    const struct column *c = (const struct column *)column;
+    for (Py_ssize_t i = 0; i < c->shape; i++)
+        if (is_unknown(c, i))
+            return true;
+    return false;
+}
+
+/* A text of a result, whose strings grow while it makes columns. */
+static PyObject *text_at(const struct column *c, Py_ssize_t i)
+{
+    size_t len = 0;
+    opened_lock(c->opened);
+    const char *text = vrs_result_string(c->opened->result, (uint32_t)bits_at(c, i), &len);
+    PyObject *made = text == NULL ? Py_NewRef(Py_None)
+                                  : PyUnicode_DecodeUTF8(text, (Py_ssize_t)len, "surrogateescape");
+    opened_unlock(c->opened);
+    return made;
+}
+
 static PyObject *value_at(const struct column *c, Py_ssize_t i)
 {
     const char *at = (const char *)c->span.data + i * c->stride;
     int64_t i64;
     double f64;
-    uint64_t u64 = 0;
+    if (is_unknown(c, i))
+        return Py_NewRef(Py_None);
     switch (c->span.type) {
     case VRS_I64:
         memcpy(&i64, at, sizeof i64);
@@ -105,25 +172,16 @@ static PyObject *value_at(const struct column *c, Py_ssize_t i)
     case VRS_F64:
         memcpy(&f64, at, sizeof f64);
         return PyFloat_FromDouble(f64);
-    case VRS_U8:
-        return PyLong_FromLong(*(const uint8_t *)at);
-    case VRS_U16: {
-        uint16_t u16;
-        memcpy(&u16, at, sizeof u16);
-        return PyLong_FromLong(u16);
-    }
-    case VRS_U32: {
-        uint32_t u32;
-        memcpy(&u32, at, sizeof u32);
-        return PyLong_FromUnsignedLong(u32);
-    }
-    case VRS_U64:
     case VRS_STRINGS:
+        return text_at(c, i);
+    case VRS_U8:
+    case VRS_U16:
+    case VRS_U32:
+    case VRS_U64:
     case VRS_LIST:
         break;
     }
-    memcpy(&u64, at, sizeof u64);
-    return PyLong_FromUnsignedLongLong(u64);
+    return PyLong_FromUnsignedLongLong(bits_at(c, i));
 }
 
 static PyObject *column_item(PyObject *self, Py_ssize_t i)
@@ -182,6 +240,24 @@ static PyObject *column_dtype(PyObject *self, void *closure)
     return PyUnicode_FromString(types[((struct column *)self)->span.type].dtype);
 }
 
+/* Ones and zeros as long as the column; None where each value is known, or says so itself. */
+static PyObject *column_valid(PyObject *self, void *closure)
+{
+    struct column *c = (struct column *)self;
+    (void)closure;
+    if (c->span.valid == NULL)
+        return Py_NewRef(Py_None);
+    struct vrs_span span = { c->span.valid, (uint64_t)c->shape, VRS_U8, NULL };
+    PyObject *name = PyUnicode_FromFormat("%U valid", c->name);
+    PyObject *bytes = name == NULL ? NULL : PyUnicode_AsUTF8String(name);
+    PyObject *made = bytes == NULL ? NULL
+                                   : column_make(c->state, opened_use(c->opened),
+                                                 PyBytes_AsString(bytes), &span);
+    Py_XDECREF(bytes);
+    Py_XDECREF(name);
+    return made;
+}
+
 static PyObject *column_repr(PyObject *self)
 {
     struct column *c = (struct column *)self;
@@ -191,7 +267,15 @@ static PyObject *column_repr(PyObject *self)
 
 static PyGetSetDef column_members[] = {
     { "name", column_name, NULL, "\"table.column\"", NULL },
-    { "dtype", column_dtype, NULL, "NumPy's name of the type: \"uint64\"", NULL },
+    { "dtype", column_dtype, NULL,
+      "NumPy's name of the type: \"uint64\". Of answers also \"string\", whose buffer has ids of "
+      "uint32, and \"list\": uint64, where each list begins, and behind them where the last one "
+      "ends.",
+      NULL },
+    { "valid", column_valid, NULL,
+      "A column of 1 where a value is known, else 0; None: values that are not known have all bits "
+      "set.",
+      NULL },
     { NULL, NULL, NULL, NULL, NULL },
 };
 

@@ -41,30 +41,54 @@ struct core_state {
     PyObject *key_all;
     PyTypeObject *sim, *sim_handle;
     PyObject *sim_out_of_memory; /* class OutOfMemoryError */
+    PyObject *error, *note; /* classes Error and VramscopeNote */
 };
 struct core_state *core_state_of(PyObject *module);
 /* NULL with an exception set where the object is of none of our classes. */
 struct core_state *core_state_of_type(PyTypeObject *type);
 
-/* What was opened, and who needs it: the file, its recordings while a call runs, and columns with
- * all their views.  The last one closes it. */
+/* What was opened or answered, and who needs it: a file or a result, recordings while a call runs,
+ * and columns with all their views.  The last one frees it. */
 struct opened {
     struct vrs_file *file;
+    struct vrs_result *result;
+    PyThread_type_lock lock; /* for what one thread at a time may ask */
+    char *path;              /* of the file; or NULL */
     atomic_size_t users, columns;
+    atomic_size_t holders; /* of this struct: its users are one together */
 };
+/* Takes the file or the result over, whatever comes; NULL with an exception set. */
+struct opened *opened_make(struct vrs_file *file, struct vrs_result *result, const char *path);
 struct opened *opened_use(struct opened *o);
 void opened_leave(struct opened *o);
+/* For who asks later whether there are users yet, without being one. */
+struct opened *opened_hold(struct opened *o);
+void opened_drop(struct opened *o);
+/* True with one user more; false where the last one left. */
+bool opened_use_again(struct opened *o);
+/* Waits without the interpreter's lock. */
+void opened_lock(struct opened *o);
+void opened_unlock(struct opened *o);
 
+/* failure.c */
 /* Raises Error for what a call of the core failed with; `path` may be NULL.  Returns NULL. */
 PyObject *raise_error(struct core_state *state, const struct vrs_error *why, PyObject *path);
 /* The same for a mistake of the caller, with a text of ours. */
 PyObject *raise_usage(struct core_state *state, const char *text);
+/* The other way: of an Error, or of a text, which is of a file that could not be read.  False with
+ * an exception set. */
+bool error_of(struct core_state *state, PyObject *error, struct vrs_error *ret);
+
+/* open.c */
+PyObject *core_open(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *core_load(PyObject *module, PyObject *args, PyObject *kwargs);
+bool on_main_thread(void);
 
 /* file.c */
 extern PyType_Spec file_spec, recording_spec;
-PyObject *opened_from(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *file_only(PyObject *module, PyObject *args);
-
+/* Takes `opened` over, whatever comes; `path` is bytes, `shown` the same as str, or both NULL. */
+PyObject *file_make(struct core_state *state, struct vrs_file *opened, PyObject *path,
+                    PyObject *shown);
 /* A recording for a call: NULL with ValueError set where it is closed.  Leave `*ret_opened` after
  * it. */
 const struct vrs_recording *recording_use(PyObject *recording, struct opened **ret_opened);
@@ -75,12 +99,27 @@ extern PyType_Spec column_spec;
 /* Takes one user of `opened` over, whatever comes. */
 PyObject *column_make(struct core_state *state, struct opened *opened, const char *name,
                       const struct vrs_span *span);
+/* Whether a value of it is not known, which only columns of results tell. */
+bool column_has_unknown(PyObject *column);
+enum vrs_type column_type(PyObject *column);
 
 /* result.c */
 extern PyType_Spec result_spec;
-/* Takes the result over, whatever comes; `device` is the one that was asked about, plus 1, or 0. */
-PyObject *answer_make(struct core_state *state, struct vrs_result *result, int64_t device);
+/* What an answer is about: a picture of it is drawn as long as others use it. */
+struct drawn {
+    struct opened *opened; /* NULL: there is no picture */
+    const struct vrs_recording *recording;
+    int64_t device; /* plus 1; 0: all */
+};
+/* Takes the result over, whatever comes; `kind` is the verb. */
+PyObject *answer_make(struct core_state *state, struct vrs_result *result, const char *kind,
+                      const struct drawn *about);
+/* The result for a call, locked: NULL with an exception set.  Unlock and leave it afterwards. */
+struct opened *result_use(PyObject *result);
+void result_leave(struct opened *o);
 PyObject *result_merge(PyObject *module, PyObject *results);
+PyObject *result_unread(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *result_kept(PyObject *module, PyObject *args);
 
 /* sim.c */
 extern PyType_Spec sim_spec, sim_handle_spec;
@@ -93,6 +132,29 @@ bool on_main_thread(void);
 extern PyMethodDef statistics_functions[], analyzer_functions[];
 
 /* ask.c: the methods of a recording that ask about it, and their docstrings. */
+/* table.c: the lists of an answer as columns. */
+PyObject *result_tables(PyObject *self, void *closure);
+PyObject *result_table(PyObject *self, PyObject *name);
+PyObject *result_to_pandas(PyObject *self, PyObject *name);
+
+/* write.c: pages, pictures and other formats. */
+#define CORE_WRITERS(X)                                                                            \
+    X(view)                                                                                        \
+    X(picture)                                                                                     \
+    X(export)
+#define CORE_WRITER(name) PyObject *write_##name(PyObject *self, PyObject *args, PyObject *kwargs);
+CORE_WRITERS(CORE_WRITER)
+#undef CORE_WRITER
+PyObject *core_view(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *core_index(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *result_snapshot(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *recording_html(PyObject *self, PyObject *unused);
+/* An SVG as str, "" where nothing can be drawn; NULL with an exception set. */
+PyObject *picture_of(struct core_state *state, const struct drawn *about);
+/* What notebooks show: a text, under a picture.  Takes both over, which may be NULL. */
+PyObject *page_of(PyObject *text, PyObject *picture);
+
+/* ask.c: the methods of a recording that ask about it. */
 #define CORE_QUESTIONS(X)                                                                          \
     X(report)                                                                                      \
     X(peak)                                                                                        \
@@ -102,11 +164,11 @@ extern PyMethodDef statistics_functions[], analyzer_functions[];
     X(fragments)                                                                                   \
     X(categories)                                                                                  \
     X(advise)                                                                                      \
+    X(check)                                                                                       \
     X(replay)                                                                                      \
+    X(what_if)                                                                                     \
     X(diff)
-#define CORE_QUESTION(name)                                                                        \
-    PyObject *ask_##name(PyObject *self, PyObject *args, PyObject *kwargs);                        \
-    extern const char ask_##name##_doc[];
+#define CORE_QUESTION(name) PyObject *ask_##name(PyObject *self, PyObject *args, PyObject *kwargs);
 CORE_QUESTIONS(CORE_QUESTION)
 #undef CORE_QUESTION
 

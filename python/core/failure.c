@@ -46,3 +46,27 @@ PyObject *raise_usage(struct core_state *state, const char *text)
     PyOS_snprintf(why.message, sizeof why.message, "%s", text);
     return raise_error(state, &why, NULL);
 }
+
+bool error_of(struct core_state *state, PyObject *error, struct vrs_error *ret)
+{
+    *ret = (struct vrs_error){ .status = VRS_IO, .offset = UINT64_MAX };
+    PyObject *text = PyObject_Str(error), *status = NULL, *offset = NULL;
+    PyObject *bytes = text == NULL ? NULL : PyUnicode_AsEncodedString(text, "utf-8", "replace");
+    if (bytes != NULL)
+        PyOS_snprintf(ret->message, sizeof ret->message, "%s", PyBytes_AsString(bytes));
+    if (bytes != NULL && PyObject_IsInstance(error, state->error) == 1) {
+        status = PyObject_GetAttrString(error, "status");
+        offset = PyObject_GetAttrString(error, "offset");
+    }
+    for (enum vrs_status i = VRS_NOMEM; status != NULL && i <= VRS_USAGE; i++)
+        if (PyUnicode_Check(status) &&
+            PyUnicode_CompareWithASCIIString(status, status_names[i]) == 0)
+            ret->status = i;
+    if (offset != NULL && offset != Py_None)
+        ret->offset = PyLong_AsUnsignedLongLong(offset);
+    Py_XDECREF(offset);
+    Py_XDECREF(status);
+    Py_XDECREF(bytes);
+    Py_XDECREF(text);
+    return !PyErr_Occurred();
+}

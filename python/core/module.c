@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "doc.h"
 #include "vramscope/snapshot.h"
 #include "vramscope/vramscope.h"
 
@@ -80,6 +81,22 @@ static PyObject *core_rules(PyObject *module, PyObject *unused)
     return PyUnicode_FromString(vrs_category_rules());
 }
 
+static PyObject *core_export_ready(PyObject *module, PyObject *to)
+{
+    struct vrs_error err;
+    PyObject *utf8 = PyUnicode_Check(to) ? PyUnicode_AsUTF8String(to) : NULL;
+    if (utf8 == NULL) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "export_ready() takes a str, not %R", Py_TYPE(to));
+        return NULL;
+    }
+    enum vrs_status status = vrs_export_ready(PyBytes_AsString(utf8), &err);
+    Py_DECREF(utf8);
+    return status == VRS_OK ? Py_NewRef(Py_None) : raise_error(core_state_of(module), &err, NULL);
+}
+
+#define WITH_KEYWORDS(name) (PyCFunction)(void (*)(void))(name), METH_VARARGS | METH_KEYWORDS
+
 static PyMethodDef functions[] = {
     { "open", (PyCFunction)(void (*)(void))opened_from, METH_VARARGS | METH_KEYWORDS,
       "open(source, *, limits=None, progress=None, replay=\"auto\", threads=None)\n--\n\n"
@@ -106,6 +123,18 @@ static PyMethodDef functions[] = {
     { "rebuild_view", view_rebuild, METH_VARARGS,
       "rebuild_view(record, made, members, /)\n--\n\nA Record or ScopeResult out of a pickle." },
     { "version", core_version, METH_NOARGS, "version()\n--\n\n\"MAJOR.MINOR.PATCH\"." },
+    { "open", WITH_KEYWORDS(core_open), core_open_doc },
+    { "load", WITH_KEYWORDS(core_load), core_load_doc },
+    { "view", WITH_KEYWORDS(core_view), core_view_doc },
+    { "merge", result_merge, METH_O, core_merge_doc },
+    { "unread", WITH_KEYWORDS(result_unread), core_unread_doc },
+    { "index", WITH_KEYWORDS(core_index), core_index_doc },
+    { "size", core_size, METH_O, core_size_doc },
+    { "is_own", core_is_own, METH_O, core_is_own_doc },
+    { "export_ready", core_export_ready, METH_O, core_export_ready_doc },
+    { "category_rules", core_rules, METH_NOARGS, core_category_rules_doc },
+    { "version", core_version, METH_NOARGS, core_version_doc },
+    { "_kept_result", result_kept, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },
 };
 
@@ -165,22 +194,33 @@ static bool add_sim(PyObject *module, struct core_state *state)
            PyModule_AddObjectRef(module, "OutOfMemoryError", state->sim_out_of_memory) == 0 &&
            add_class(module, &sim_spec, &state->sim) &&
            add_class(module, &sim_handle_spec, &state->sim_handle);
+/* What isinstance() says of a class: False with an exception set. */
+static bool register_as(PyTypeObject *type, const char *name)
+{
+    PyObject *abc = PyImport_ImportModule("_collections_abc");
+    PyObject *base = abc == NULL ? NULL : PyObject_GetAttrString(abc, name);
+    PyObject *done = base == NULL ? NULL : PyObject_CallMethod(base, "register", "O", type);
+    Py_XDECREF(done);
+    Py_XDECREF(base);
+    Py_XDECREF(abc);
+    return done != NULL;
 }
 
 static int core_exec(PyObject *module)
 {
     struct core_state *state = core_state_of(module);
-    PyObject *json = PyImport_ImportModule("json");
-    state->loads = json == NULL ? NULL : PyObject_GetAttrString(json, "loads");
-    Py_XDECREF(json);
     state->error = PyErr_NewExceptionWithDoc(
         "vramscope.Error",
         "What the core failed with.\n\n"
         "status: \"nomem\", \"io\", \"corrupt\", \"unsupported\", \"limit\" or \"usage\". "
         "offset: byte in the unpacked input, or None. path: or None.",
         NULL, NULL);
-    bool ok = state->loads != NULL && state->error != NULL &&
+    state->note = PyErr_NewExceptionWithDoc("vramscope.VramscopeNote",
+                                            "What the core notes: what an answer goes without.",
+                                            PyExc_UserWarning, NULL);
+    bool ok = state->error != NULL && state->note != NULL &&
               PyModule_AddObjectRef(module, "Error", state->error) == 0 &&
+              PyModule_AddObjectRef(module, "VramscopeNote", state->note) == 0 &&
               add_class(module, &file_spec, &state->file) &&
               add_class(module, &recording_spec, &state->recording) &&
               add_class(module, &column_spec, &state->column) &&
@@ -189,6 +229,8 @@ static int core_exec(PyObject *module)
     ok = ok && PyModule_AddFunctions(module, analyzer_functions) == 0;
     ok = ok && add_meter(module, state);
     ok = ok && add_sim(module, state);
+              add_class(module, &result_spec, &state->result) &&
+              register_as(state->result, "Mapping") && register_as(state->recording, "Mapping");
     return ok ? 0 : -1;
 }
 
@@ -214,6 +256,7 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->sim);
     Py_VISIT(state->sim_handle);
     Py_VISIT(state->sim_out_of_memory);
+    Py_VISIT(state->note);
     return 0;
 }
 
@@ -247,6 +290,7 @@ static int core_clear(PyObject *module)
     Py_CLEAR(state->sim);
     Py_CLEAR(state->sim_handle);
     Py_CLEAR(state->sim_out_of_memory);
+    Py_CLEAR(state->note);
     return 0;
 }
 

@@ -5,20 +5,42 @@
 ...     recording.oom().verdict
 True
 """
-from vramscope import _core
-from vramscope._core import (Column, Error, File, Recording, Result, category_rules, is_own, merge,
-                             open, size, version)
+# Where each name is from; it is imported when somebody first asks for it.
+_HOMES = {
+    "Column": "_core",
+    "Error": "_core",
+    "File": "_core",
+    "Recording": "_core",
+    "Result": "_core",
+    "VramscopeNote": "_core",
+    "category_rules": "_core",
+    "export_ready": "_core",
+    "index": "_core",
+    "is_own": "_core",
+    "load": "_core",
+    "merge": "_core",
+    "open": "_core",
+    "size": "_core",
+    "unread": "_core",
+    "version": "_core",
+    "view": "_core",
+}
+__all__ = sorted(_HOMES)
 
-__all__ = ["Column", "Error", "File", "Recording", "Result", "category_rules", "is_own", "load",
-           "merge", "open", "size", "version"]
-__version__ = version()
+
+def __getattr__(name):
+    import sys
+    if name == "__version__":
+        value = __getattr__("version")()
+    elif name in _HOMES:
+        home = __name__ + "." + _HOMES[name]
+        __import__(home)
+        value = getattr(sys.modules[home], name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
 
 
-def load(source, *, entry=None, limits=None, progress=None, replay="auto", threads=None):
-    """Opens a snapshot that is one recording; of a page of several, the `entry` by number or name.
-
-    Arguments are those of `open`. Raises Error, with the status "usage" where there are several
-    recordings and no `entry` says which, or none that it names.
-    """
-    return _core.only(open(source, limits=limits, progress=progress, replay=replay,
-                           threads=threads), entry)
+def __dir__():
+    return [*globals(), "__version__", *__all__]
