@@ -391,13 +391,15 @@ const char core_version_doc[] = "version()\n"
 
 const char result_text_doc[] =
     "text($self, /, *, width=None, colour=False, ascii=None, rows=None, stacks=False, "
-    "picture=False)\n"
+    "picture=False, all_frames=False, all_ranks=False)\n"
     "--\n\n"
     "What the command prints.\n\n"
     "width: columns; None: of the terminal, else 80. colour: with the escapes of a\n"
     "terminal. ascii: no character outside ASCII in pictures; None: as the standard\n"
     "output's encoding needs it. rows: of a table; None: as many as suit. stacks: under the\n"
-    "rows. picture: the timeline as an area. Raises Error.\n\n"
+    "rows. picture: the timeline as an area. all_frames: stacks with the frames of the\n"
+    "interpreter and of libraries. all_ranks: a page for each of many devices, not of the\n"
+    "worst alone. Raises Error.\n\n"
     ">>> result = vramscope.load(\"examples/oom.pickle\").oom()\n"
     ">>> result.text(width=80) == result.text(width=80, rows=0)\n"
     "True";
@@ -525,6 +527,36 @@ const char recording_string_doc[] =
     "surrogates. Raises IndexError where there is no such row.\n\n"
     ">>> vramscope.load(\"examples/leak.pickle\").string(0)\n"
     "''";
+
+const char recording_keys_doc[] =
+    "keys($self, /)\n"
+    "--\n\n"
+    "The names of all columns.\n\n"
+    ">>> \"events.size\" in vramscope.load(\"examples/leak.pickle\").keys()\n"
+    "True";
+
+const char recording_values_doc[] =
+    "values($self, /)\n"
+    "--\n\n"
+    "All columns, each made when it is come to. Raises Error.\n\n"
+    ">>> recording = vramscope.load(\"examples/leak.pickle\")\n"
+    ">>> [column.name for column in recording.values()] == recording.columns\n"
+    "True";
+
+const char recording_items_doc[] =
+    "items($self, /)\n"
+    "--\n\n"
+    "The names of all columns, each with its column, made when it is come to. Raises Error.\n\n"
+    ">>> recording = vramscope.load(\"examples/leak.pickle\")\n"
+    ">>> all(name == column.name for name, column in recording.items())\n"
+    "True";
+
+const char recording_get_doc[] =
+    "get($self, name, default=None, /)\n"
+    "--\n\n"
+    "A column by its name, or the default where there is none. Raises Error.\n\n"
+    ">>> vramscope.load(\"examples/leak.pickle\").get(\"no.column\", 0)\n"
+    "0";
 
 const char recording_close_doc[] = "close($self, /)\n"
                                    "--\n\n"

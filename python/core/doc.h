@@ -44,6 +44,10 @@ extern const char result_items_doc[];
 extern const char result_get_doc[];
 extern const char recording_table_doc[];
 extern const char recording_string_doc[];
+extern const char recording_keys_doc[];
+extern const char recording_values_doc[];
+extern const char recording_items_doc[];
+extern const char recording_get_doc[];
 extern const char recording_close_doc[];
 extern const char file_close_doc[];
 

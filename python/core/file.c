@@ -413,6 +413,42 @@ static PyObject *recording_file(PyObject *self, void *closure)
     return Py_NewRef((PyObject *)((struct recording *)self)->file);
 }
 
+/* What collections.abc makes of the names and the columns. */
+static PyObject *mixin(PyObject *self, const char *method, PyObject *args)
+{
+    PyObject *abc = PyImport_ImportModule("_collections_abc");
+    PyObject *mapping = abc == NULL ? NULL : PyObject_GetAttrString(abc, "Mapping");
+    PyObject *function = mapping == NULL ? NULL : PyObject_GetAttrString(mapping, method);
+    PyObject *own = function == NULL ? NULL : Py_BuildValue("(O)", self);
+    PyObject *all = own == NULL ? NULL : PySequence_Concat(own, args);
+    PyObject *made = all == NULL ? NULL : PyObject_CallObject(function, all);
+    Py_XDECREF(all);
+    Py_XDECREF(own);
+    Py_XDECREF(function);
+    Py_XDECREF(mapping);
+    Py_XDECREF(abc);
+    return made;
+}
+
+#define MIXIN(name)                                                                                \
+    static PyObject *recording_##name(PyObject *self, PyObject *args)                              \
+    {                                                                                              \
+        return mixin(self, #name, args);                                                           \
+    }
+MIXIN(keys)
+MIXIN(values)
+MIXIN(items)
+MIXIN(get)
+
+/* A name; all else is none. */
+static int recording_contains(PyObject *self, PyObject *name)
+{
+    PyObject *names = recording_columns(self, NULL);
+    int there = names == NULL ? -1 : PySequence_Contains(names, name);
+    Py_XDECREF(names);
+    return there;
+}
+
 static PyObject *recording_repr(PyObject *self)
 {
     struct file *f = ((struct recording *)self)->file;
@@ -431,6 +467,10 @@ static PyMethodDef recording_methods[] = {
     CORE_QUESTIONS(QUESTION)
         CORE_WRITERS(WRITER){ "table", recording_table, METH_O, recording_table_doc },
     { "string", recording_string, METH_O, recording_string_doc },
+    { "keys", recording_keys, METH_VARARGS, recording_keys_doc },
+    { "values", recording_values, METH_VARARGS, recording_values_doc },
+    { "items", recording_items, METH_VARARGS, recording_items_doc },
+    { "get", recording_get, METH_VARARGS, recording_get_doc },
     { "close", recording_close, METH_NOARGS, recording_close_doc },
     { "_repr_html_", recording_html, METH_NOARGS, NULL },
     { "__enter__", enter, METH_NOARGS, NULL },
@@ -454,6 +494,7 @@ static PyType_Slot recording_slots[] = {
     { Py_tp_iter, SLOT(recording_iter) },
     { Py_mp_length, SLOT(recording_length) },
     { Py_mp_subscript, SLOT(recording_column) },
+    { Py_sq_contains, SLOT(recording_contains) },
     { 0, NULL },
 };
 

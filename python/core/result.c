@@ -188,7 +188,8 @@ static bool output_is_ascii(void)
 
 static PyObject *text_with(struct result *r, struct vrs_write_options *options)
 {
-    bool plain = !options->colour && !options->stacks && !options->picture && options->rows == 0;
+    bool plain = !options->colour && !options->stacks && !options->picture &&
+                 !options->all_frames && !options->all_ranks && options->rows == 0;
     if (r->kept != NULL && plain && (options->width == 0 || options->width == KEPT_WIDTH))
         return kept(r, 1);
     if (options->width == 0)
@@ -198,13 +199,13 @@ static PyObject *text_with(struct result *r, struct vrs_write_options *options)
 
 static PyObject *result_text(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-    static const char *const names[] = { "width",  "colour",  "ascii", "rows",
-                                         "stacks", "picture", NULL };
+    static const char *const names[] = { "width",   "colour",     "ascii",     "rows", "stacks",
+                                         "picture", "all_frames", "all_ranks", NULL };
     struct vrs_write_options options = { .format = VRS_TEXT };
     PyObject *width = Py_None, *ascii = Py_None, *rows = Py_None;
-    int colour = 0, stacks = 0, picture = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OpOOpp:text", (char **)SLOT(names), &width,
-                                     &colour, &ascii, &rows, &stacks, &picture))
+    int colour = 0, stacks = 0, picture = 0, frames = 0, ranks = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OpOOpppp:text", (char **)SLOT(names), &width,
+                                     &colour, &ascii, &rows, &stacks, &picture, &frames, &ranks))
         return NULL;
     unsigned long columns = width == Py_None ? 0 : PyLong_AsUnsignedLong(width);
     unsigned long lines = rows == Py_None || PyErr_Occurred() ? 0 : PyLong_AsUnsignedLong(rows);
@@ -219,6 +220,8 @@ static PyObject *result_text(PyObject *self, PyObject *args, PyObject *kwargs)
     options.ascii = is_ascii != 0;
     options.stacks = stacks != 0;
     options.picture = picture != 0;
+    options.all_frames = frames != 0;
+    options.all_ranks = ranks != 0;
     return text_with((struct result *)self, &options);
 }
 
@@ -319,21 +322,21 @@ static PyObject *result_keys(PyObject *self, PyObject *unused)
 {
     PyObject *document = document_of((struct result *)self);
     (void)unused;
-    return document == NULL ? NULL : PyMapping_Keys(document);
+    return document == NULL ? NULL : PyObject_CallMethod(document, "keys", NULL);
 }
 
 static PyObject *result_values(PyObject *self, PyObject *unused)
 {
     PyObject *document = document_of((struct result *)self);
     (void)unused;
-    return document == NULL ? NULL : PyMapping_Values(document);
+    return document == NULL ? NULL : PyObject_CallMethod(document, "values", NULL);
 }
 
 static PyObject *result_items(PyObject *self, PyObject *unused)
 {
     PyObject *document = document_of((struct result *)self);
     (void)unused;
-    return document == NULL ? NULL : PyMapping_Items(document);
+    return document == NULL ? NULL : PyObject_CallMethod(document, "items", NULL);
 }
 
 static PyObject *result_get(PyObject *self, PyObject *args)
