@@ -421,10 +421,11 @@ const char result_csv_doc[] =
     "True";
 
 const char result_markdown_doc[] =
-    "markdown($self, /)\n"
+    "markdown($self, /, *, rows=None, ascii=False)\n"
     "--\n\n"
-    "A summary for a pull request. Raises Error where the answer has none: reports and\n"
-    "checks do.\n\n"
+    "A summary for a pull request.\n\n"
+    "rows: of its table; None: as many as suit. ascii: no character outside ASCII in\n"
+    "pictures. Raises Error where the answer has none: reports and checks do.\n\n"
     ">>> vramscope.load(\"examples/leak.pickle\").report().markdown().startswith(\"#\")\n"
     "True";
 

@@ -186,6 +186,16 @@ static bool output_is_ascii(void)
     return is_text && coded == NULL;
 }
 
+/* None: 0.  False with an exception set. */
+static bool rows_of(PyObject *rows, uint32_t *ret)
+{
+    unsigned long count = rows == Py_None ? 0 : PyLong_AsUnsignedLong(rows);
+    if (!PyErr_Occurred() && count > UINT32_MAX)
+        PyErr_SetString(PyExc_OverflowError, "that many rows or columns cannot be shown");
+    *ret = (uint32_t)count;
+    return !PyErr_Occurred();
+}
+
 static PyObject *text_with(struct result *r, struct vrs_write_options *options)
 {
     bool plain = !options->colour && !options->stacks && !options->picture &&
@@ -207,15 +217,11 @@ static PyObject *result_text(PyObject *self, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OpOOpppp:text", (char **)SLOT(names), &width,
                                      &colour, &ascii, &rows, &stacks, &picture, &frames, &ranks))
         return NULL;
-    unsigned long columns = width == Py_None ? 0 : PyLong_AsUnsignedLong(width);
-    unsigned long lines = rows == Py_None || PyErr_Occurred() ? 0 : PyLong_AsUnsignedLong(rows);
-    if (!PyErr_Occurred() && (columns > UINT32_MAX || lines > UINT32_MAX))
-        PyErr_SetString(PyExc_OverflowError, "width and rows are at most 4294967295");
-    int is_ascii = ascii == Py_None ? output_is_ascii() : PyObject_IsTrue(ascii);
-    if (PyErr_Occurred())
+    if (!rows_of(width, &options.width) || !rows_of(rows, &options.rows))
         return NULL;
-    options.width = (uint32_t)columns;
-    options.rows = (uint32_t)lines;
+    int is_ascii = ascii == Py_None ? output_is_ascii() : PyObject_IsTrue(ascii);
+    if (is_ascii < 0)
+        return NULL;
     options.colour = colour != 0;
     options.ascii = is_ascii != 0;
     options.stacks = stacks != 0;
@@ -242,12 +248,25 @@ static PyObject *result_json(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static const char *const names[] = { "rows", NULL };
     PyObject *rows = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:json", (char **)SLOT(names), &rows))
+    uint32_t count;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:json", (char **)SLOT(names), &rows) ||
+        !rows_of(rows, &count))
         return NULL;
-    unsigned long lines = rows == Py_None ? 0 : PyLong_AsUnsignedLong(rows);
-    if (!PyErr_Occurred() && lines > UINT32_MAX)
-        PyErr_SetString(PyExc_OverflowError, "rows are at most 4294967295");
-    return PyErr_Occurred() ? NULL : json_of((struct result *)self, (uint32_t)lines);
+    return json_of((struct result *)self, count);
+}
+
+static PyObject *result_markdown(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    static const char *const names[] = { "rows", "ascii", NULL };
+    struct vrs_write_options options = { .format = VRS_MARKDOWN };
+    PyObject *rows = Py_None;
+    int ascii = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$Op:markdown", (char **)SLOT(names), &rows,
+                                     &ascii) ||
+        !rows_of(rows, &options.rows))
+        return NULL;
+    options.ascii = ascii != 0;
+    return written((struct result *)self, &options);
 }
 
 /* The forms without a choice. */
@@ -258,7 +277,6 @@ static PyObject *result_json(PyObject *self, PyObject *args, PyObject *kwargs)
         return written((struct result *)self, &(struct vrs_write_options){ .format = (of) });      \
     }
 WRITTEN_AS(csv, VRS_CSV)
-WRITTEN_AS(markdown, VRS_MARKDOWN)
 WRITTEN_AS(junit, VRS_JUNIT)
 WRITTEN_AS(sarif, VRS_SARIF)
 
@@ -556,7 +574,7 @@ static PyMethodDef result_methods[] = {
     { "text", WITH_KEYWORDS(result_text), result_text_doc },
     { "json", WITH_KEYWORDS(result_json), result_json_doc },
     { "csv", result_csv, METH_NOARGS, result_csv_doc },
-    { "markdown", result_markdown, METH_NOARGS, result_markdown_doc },
+    { "markdown", WITH_KEYWORDS(result_markdown), result_markdown_doc },
     { "junit", result_junit, METH_NOARGS, result_junit_doc },
     { "sarif", result_sarif, METH_NOARGS, result_sarif_doc },
     { "snapshot", WITH_KEYWORDS(result_snapshot), result_snapshot_doc },
