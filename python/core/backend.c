@@ -7,11 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <structmember.h>
 
 #include "vramscope/profiler.h"
 
 struct backend {
     PyObject_HEAD struct core_state *state;
+    PyObject *weak;
     struct vrs_backend face;
     PyObject *owner; /* what has the methods, or keeps `face.arg` alive; or NULL */
     uint32_t id;
@@ -37,6 +39,7 @@ PyObject *backend_make(struct core_state *state, const struct vrs_backend *face,
     if (b == NULL)
         return NULL;
     b->state = state;
+    b->weak = NULL;
     b->face = *face;
     if (b->face.arg == NULL)
         b->face.arg = b;
@@ -522,6 +525,8 @@ static void backend_dealloc(PyObject *self)
     struct backend *b = (struct backend *)self;
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
+    if (b->weak != NULL)
+        PyObject_ClearWeakRefs(self);
     if (b->id != 0)
         vrs_meter_retire(process_meter(), b->id);
     Py_XDECREF(b->owner);
@@ -566,7 +571,13 @@ static PyMethodDef methods[] = {
     { NULL, NULL, 0, NULL },
 };
 
+static PyMemberDef places[] = {
+    { "__weaklistoffset__", T_PYSSIZET, offsetof(struct backend, weak), READONLY, NULL },
+    { NULL, 0, 0, 0, NULL },
+};
+
 static PyType_Slot slots[] = {
+    { Py_tp_members, places },
     { Py_tp_new, SLOT(backend_new) },
     { Py_tp_dealloc, SLOT(backend_dealloc) },
     { Py_tp_traverse, SLOT(backend_traverse) },

@@ -24,8 +24,7 @@ struct kept_path {
 /* One for each interpreter; objects hold a pointer to it. */
 struct core_state {
     PyTypeObject *file, *recording, *column, *result;
-    PyObject *error; /* class Error */
-    PyObject *loads; /* of the standard json */
+    PyObject *error, *note; /* classes Error and VramscopeNote */
 
     /* Of the measuring half: meter.h. */
     PyTypeObject *backend, *profiler, *scope, *entry, *record, *scope_result;
@@ -41,7 +40,6 @@ struct core_state {
     PyObject *key_all;
     PyTypeObject *sim, *sim_handle;
     PyObject *sim_out_of_memory; /* class OutOfMemoryError */
-    PyObject *error, *note; /* classes Error and VramscopeNote */
 };
 struct core_state *core_state_of(PyObject *module);
 /* NULL with an exception set where the object is of none of our classes. */

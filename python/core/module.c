@@ -98,31 +98,6 @@ static PyObject *core_export_ready(PyObject *module, PyObject *to)
 #define WITH_KEYWORDS(name) (PyCFunction)(void (*)(void))(name), METH_VARARGS | METH_KEYWORDS
 
 static PyMethodDef functions[] = {
-    { "open", (PyCFunction)(void (*)(void))opened_from, METH_VARARGS | METH_KEYWORDS,
-      "open(source, *, limits=None, progress=None, replay=\"auto\", threads=None)\n--\n\n"
-      "Opens a snapshot: a path, bytes, or an object with readinto or read.\n\n"
-      "progress(done_bytes, total_bytes) is called at most ten times a second; Ctrl-C ends the "
-      "reading. limits: a mapping with the names of `--limit`. Raises Error." },
-    { "only", file_only, METH_VARARGS,
-      "only(file, entry, /)\n--\n\nThe one recording of a file, or the entry by number or name." },
-    { "merge", result_merge, METH_O,
-      "merge(results, /)\n--\n\nJoins results of one kind into the answer for several files.\n\n"
-      "They are of no use afterwards. Raises Error." },
-    { "size", core_size, METH_O,
-      "size(text, /)\n--\n\nThe bytes of a size: \"4096\", \"512MiB\", \"1.5 GiB\". Raises "
-      "Error." },
-    { "is_own", core_is_own, METH_O,
-      "is_own(path, /)\n--\n\nWhether a file is a page or a picture that vramscope wrote." },
-    { "category_rules", core_rules, METH_NOARGS,
-      "category_rules()\n--\n\nThe built-in rules of categories, as a rule file." },
-    { "backend_changed", backend_changed, METH_O,
-      "backend_changed(resolve, /)\n--\n\nWho asks for no backend asks resolve() again; None: by "
-      "the function given before." },
-    { "usage", core_usage, METH_O,
-      "usage(text, /)\n--\n\nAn Error with the status \"usage\", to be raised." },
-    { "rebuild_view", view_rebuild, METH_VARARGS,
-      "rebuild_view(record, made, members, /)\n--\n\nA Record or ScopeResult out of a pickle." },
-    { "version", core_version, METH_NOARGS, "version()\n--\n\n\"MAJOR.MINOR.PATCH\"." },
     { "open", WITH_KEYWORDS(core_open), core_open_doc },
     { "load", WITH_KEYWORDS(core_load), core_load_doc },
     { "view", WITH_KEYWORDS(core_view), core_view_doc },
@@ -134,6 +109,10 @@ static PyMethodDef functions[] = {
     { "export_ready", core_export_ready, METH_O, core_export_ready_doc },
     { "category_rules", core_rules, METH_NOARGS, core_category_rules_doc },
     { "version", core_version, METH_NOARGS, core_version_doc },
+    { "_backend_changed", backend_changed, METH_O,
+      "Who asks for no backend asks resolve() again; None: by the function given before." },
+    { "_usage", core_usage, METH_O, "An Error with the status \"usage\", to be raised." },
+    { "_rebuild_view", view_rebuild, METH_VARARGS, "A Record or ScopeResult out of a pickle." },
     { "_kept_result", result_kept, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },
 };
@@ -194,6 +173,8 @@ static bool add_sim(PyObject *module, struct core_state *state)
            PyModule_AddObjectRef(module, "OutOfMemoryError", state->sim_out_of_memory) == 0 &&
            add_class(module, &sim_spec, &state->sim) &&
            add_class(module, &sim_handle_spec, &state->sim_handle);
+}
+
 /* What isinstance() says of a class: False with an exception set. */
 static bool register_as(PyTypeObject *type, const char *name)
 {
@@ -224,13 +205,12 @@ static int core_exec(PyObject *module)
               add_class(module, &file_spec, &state->file) &&
               add_class(module, &recording_spec, &state->recording) &&
               add_class(module, &column_spec, &state->column) &&
-              add_class(module, &result_spec, &state->result);
+              add_class(module, &result_spec, &state->result) &&
+              register_as(state->result, "Mapping") && register_as(state->recording, "Mapping");
     ok = ok && PyModule_AddFunctions(module, statistics_functions) == 0;
     ok = ok && PyModule_AddFunctions(module, analyzer_functions) == 0;
     ok = ok && add_meter(module, state);
     ok = ok && add_sim(module, state);
-              add_class(module, &result_spec, &state->result) &&
-              register_as(state->result, "Mapping") && register_as(state->recording, "Mapping");
     return ok ? 0 : -1;
 }
 
@@ -242,7 +222,7 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->column);
     Py_VISIT(state->result);
     Py_VISIT(state->error);
-    Py_VISIT(state->loads);
+    Py_VISIT(state->note);
     Py_VISIT(state->backend);
     Py_VISIT(state->record);
     Py_VISIT(state->scope_result);
@@ -256,7 +236,6 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->sim);
     Py_VISIT(state->sim_handle);
     Py_VISIT(state->sim_out_of_memory);
-    Py_VISIT(state->note);
     return 0;
 }
 
@@ -268,7 +247,7 @@ static int core_clear(PyObject *module)
     Py_CLEAR(state->column);
     Py_CLEAR(state->result);
     Py_CLEAR(state->error);
-    Py_CLEAR(state->loads);
+    Py_CLEAR(state->note);
     Py_CLEAR(state->backend);
     Py_CLEAR(state->record);
     Py_CLEAR(state->scope_result);
@@ -290,7 +269,6 @@ static int core_clear(PyObject *module)
     Py_CLEAR(state->sim);
     Py_CLEAR(state->sim_handle);
     Py_CLEAR(state->sim_out_of_memory);
-    Py_CLEAR(state->note);
     return 0;
 }
 

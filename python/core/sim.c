@@ -7,6 +7,7 @@
 #include <structmember.h>
 
 #include "core.h"
+#include "meter.h"
 #include "vramscope/profiler.h"
 #include "vramscope/sim.h"
 #include "vramscope/vramscope.h"
@@ -696,6 +697,16 @@ static void sim_dealloc(PyObject *self)
 
 #define KEYWORDS(function) (PyCFunction)(void (*)(void))(function)
 
+/* A backend that keeps the simulation alive. */
+static PyObject *sim_make_backend(PyObject *self, PyObject *unused)
+{
+    struct sim_object *s = (struct sim_object *)self;
+    struct vrs_backend face;
+    (void)unused;
+    vrs_sim_backend(s->sim, &face);
+    return backend_make(s->state, &face, self);
+}
+
 static PyMethodDef sim_methods[] = {
     { "alloc", KEYWORDS(sim_alloc), METH_FASTCALL | METH_KEYWORDS,
       "alloc($self, /, bytes, stream=0, tag=None, *, device=None, pool=0)\n--\n\n"
@@ -746,6 +757,7 @@ static PyMethodDef sim_methods[] = {
     { "mark", KEYWORDS(device_mark), METH_VARARGS | METH_KEYWORDS,
       "mark($self, /, name, *, end=False)\n--\n\n"
       "The beginning or the end of a range of that name, in the history." },
+    { "_make_backend", sim_make_backend, METH_NOARGS, "A Backend that keeps the device." },
     { "_dump", device_dump, METH_O,
       "_dump($self, fd, /)\n--\n\nWrites the snapshot to a file, or returns it where fd is None." },
     { NULL, NULL, 0, NULL },

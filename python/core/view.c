@@ -294,7 +294,7 @@ static PyObject *view_reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;
     PyObject *core = PyImport_ImportModule("vramscope._core");
-    PyObject *rebuild = core == NULL ? NULL : PyObject_GetAttrString(core, "rebuild_view");
+    PyObject *rebuild = core == NULL ? NULL : PyObject_GetAttrString(core, "_rebuild_view");
     PyObject *dict = rebuild == NULL ? NULL : view_dict(self, NULL);
     Py_XDECREF(core);
     if (dict == NULL) {

@@ -7,6 +7,18 @@ True
 """
 # Where each name is from; it is imported when somebody first asks for it.
 _HOMES = {
+    "Backend": "_core",
+    "Profiler": "profiler",
+    "Record": "_core",
+    "Scope": "profiler",
+    "ScopeResult": "_core",
+    "checkpoint": "profiler",
+    "disable": "profiler",
+    "enable": "profiler",
+    "get": "profiler",
+    "phase": "profiler",
+    "scope": "profiler",
+    "step": "profiler",
     "Column": "_core",
     "Error": "_core",
     "File": "_core",

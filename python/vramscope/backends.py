@@ -9,7 +9,7 @@ import sys
 
 from vramscope import _core
 
-_active = []  # simulated devices, the innermost `with` last
+_active = []  # simulated devices and their backends, the innermost `with` last
 _made = {}  # the backends of torch, of the environment's simulation, and none
 
 
@@ -36,7 +36,7 @@ def torch():
 def sim():
     """The backend of the active simulation; where there is none, of one of 80 GiB."""
     if _active:
-        return _active[-1].backend
+        return _active[-1][1]
     if "sim" not in _made:
         from vramscope.sim import Device
         _made["sim"] = Device()
@@ -47,7 +47,7 @@ def auto():
     """What is asked where nobody says what."""
     wanted = os.environ.get("VRAMSCOPE_BACKEND", "auto")
     if _active and wanted in ("auto", "sim"):
-        return _active[-1].backend
+        return _active[-1][1]
     return choose(wanted) or torch() or none()
 
 
@@ -64,7 +64,7 @@ def choose(wanted):
     if isinstance(wanted, _core.Backend):
         return wanted
     if isinstance(wanted, str):
-        raise _core.usage(f"there is no backend {wanted!r}: auto, torch, sim, none")
+        raise _core._usage(f"there is no backend {wanted!r}: auto, torch, sim, none")
     return _core.Backend(wanted)
 
 
@@ -81,28 +81,33 @@ def device_number(device):
     if isinstance(device, str):
         kind, _, number = device.partition(":")
         if number and not number.isdecimal():
-            raise _core.usage(f"there is no device {device!r}: write cuda or cuda:0")
+            raise _core._usage(f"there is no device {device!r}: write cuda or cuda:0")
         number = int(number) if number else None
     else:
         kind, number = device.type, device.index
     if kind not in ("cuda", "hip"):
-        raise _core.usage(f"there is no device {device!s}: memory is counted of cuda devices")
+        raise _core._usage(f"there is no device {device!s}: memory is counted of cuda devices")
     return number
+
+
+def active():
+    """The simulated device that is active, or None."""
+    return _active[-1][0] if _active else None
 
 
 def activate(device):
     """A simulated device becomes the one that is asked, until `deactivate`."""
-    _active.append(device)
-    _core.backend_changed(None)
+    _active.append((device, device.backend))
+    _core._backend_changed(None)
 
 
 def deactivate(device):
     """Ends `activate`; the one before it is asked again."""
     for place in reversed(range(len(_active))):
-        if _active[place] is device:
+        if _active[place][0] is device:
             del _active[place]
             break
-    _core.backend_changed(None)
+    _core._backend_changed(None)
 
 
-_core.backend_changed(auto)
+_core._backend_changed(auto)

@@ -12,13 +12,12 @@ vramscope.sim.OutOfMemoryError: CUDA out of memory. Tried to allocate 800.00 MiB
 The clock is virtual: it moves by `advance`, and by a microsecond with each event.
 """
 import os
+from _weakref import ref
 
-from vramscope import _core
+from vramscope import _core, backends
 from vramscope._core import Handle, OutOfMemoryError
 
 __all__ = ["Device", "Handle", "OutOfMemoryError", "active"]
-
-_active = []
 
 
 class Device(_core.Sim):
@@ -35,11 +34,21 @@ class Device(_core.Sim):
     """
 
     def __enter__(self):
-        _active.append(self)
+        backends.activate(self)
         return self
 
-    def __exit__(self, kind, value, trace):
-        _active.remove(self)
+    def __exit__(self, *error):
+        backends.deactivate(self)
+
+    @property
+    def backend(self):
+        """How a Profiler reads these devices: a Backend."""
+        kept = getattr(self, "_kept_backend", None)
+        made = kept() if kept is not None else None
+        if made is None:
+            made = self._make_backend()
+            self._kept_backend = ref(made)
+        return made
 
     def history_dump(self, path):
         """Writes the history and what is allocated as a snapshot of torch; returns the path.
@@ -87,4 +96,4 @@ def active():
     ...     active() is device
     True
     """
-    return _active[-1] if _active else None
+    return backends.active()

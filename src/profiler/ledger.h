@@ -11,7 +11,6 @@
 #ifndef VRS_PROFILER_LEDGER_H
 #define VRS_PROFILER_LEDGER_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
