@@ -387,16 +387,18 @@ static PyObject *profiler_new(PyTypeObject *type, PyObject *args, PyObject *kwar
 {
     static const char *const names[] = { "backend", "device", "scope_class", "capacity",
                                          "enabled", "stats",  "host",        "preserve_torch_peak",
-                                         "strict",  "stack",  "synchronize", NULL };
+                                         "strict",  "stack",  "synchronize", "from_reset",
+                                         NULL };
     PyObject *backend, *device, *scope_class;
-    int capacity, enabled, stats, host, keep_peak, strict, stack, synchronize;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOipppppip:Profiler", (char **)SLOT(names),
+    int capacity, enabled, stats, host, keep_peak, strict, stack, synchronize, from_reset = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOipppppip|p:Profiler", (char **)SLOT(names),
                                      &backend, &device, &scope_class, &capacity, &enabled, &stats,
-                                     &host, &keep_peak, &strict, &stack, &synchronize))
+                                     &host, &keep_peak, &strict, &stack, &synchronize, &from_reset))
         return NULL;
     struct vrs_profiler_options options = {
         .size = sizeof options,
-        .flags = (keep_peak ? VRS_KEEP_PEAK : 0u) | (strict ? VRS_STRICT : 0u),
+        .flags = (keep_peak ? VRS_KEEP_PEAK : 0u) | (strict ? VRS_STRICT : 0u) |
+                 (from_reset ? VRS_FROM_RESET : 0u),
         .capacity = capacity > 0 ? (uint32_t)capacity : 0,
         .no_stats = stats == 0,
         .host = host != 0,

@@ -5,8 +5,12 @@ import types
 
 import documents
 import pytest
+import vram_scenarios
 from stand_in import installed, tensors
+from stand_in.counters import SimCounters
 from test_model_size_profiler import GOLDEN, Language, Many, Named
+
+from vramscope import sim
 
 PROFILERS = {"vram": "class VRAMProfiler", "model size": "class ModelSizeProfiler"}
 
@@ -35,6 +39,32 @@ def test_model_size_blocks_run_with_our_import(shared):
             shared, "000", reader, lambda block: "import profile_model_size" in block))
     assert reader["profile_model_size"].__module__ == "vramscope.compat.model_size_profiler"
     assert text == (GOLDEN / "summary.txt").read_text(encoding="utf-8")
+
+
+def stdout_of(scenario, module, device):
+    return out_of(lambda: scenario(module, vram_scenarios.Holder(device)))[0]
+
+
+@pytest.mark.parametrize("scenario", vram_scenarios.ALL, ids=lambda scenario: scenario.__name__)
+def test_checkpoints_are_those_of_the_document(shared, scenario):
+    """The document's program counts by torch.cuda, ours by its own way, each on a device of its own."""
+    with sim.Device() as device, installed(devices=[SimCounters(device)]) as torch:
+        torch.cuda.init()
+        theirs = stdout_of(scenario, documents.own_module(shared, "000", PROFILERS["vram"]), device)
+    with sim.Device() as device:
+        ours = stdout_of(scenario, documents.needs("vramscope.compat.vram_profiler"), device)
+    assert ours == theirs.replace("document_000", "vram_scenarios")
+
+
+def test_checkpoint_blocks_run_with_our_import(shared, tmp_path, capsys):
+    with sim.Device() as device:
+        points = vram_scenarios.tensor(5000, 3)
+        reader = {"query_points": points, "report_path": str(tmp_path / "report.txt"), "kept": device.alloc("1GiB")}
+        documents.run_blocks(shared, "000", reader, lambda block: "import enable_profiling" in block)
+        documents.run_blocks(shared, "000", reader, lambda block: "import get_profiler" in block)
+        documents.run_blocks(shared, "000", reader, lambda block: "save_report(report_path)" in block)
+    assert reader["profiler"].checkpoints[0]["name"] == "Query Points Generated"
+    assert "Query Points Generated" in (tmp_path / "report.txt").read_text() and "VRAM PROFILING" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("make", (Language, Many, Named, tensors.Module, lambda: tensors.Linear(30, 40)))

@@ -7,7 +7,7 @@ import sys
 import pytest
 from conftest import PACKAGE
 
-MODULES = ("vramscope.compat.model_size_profiler",)
+MODULES = ("vramscope.compat.model_size_profiler", "vramscope.compat.vram_profiler")
 PROGRAM = """
 import json, sys, threading
 import vramscope

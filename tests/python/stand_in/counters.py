@@ -1,4 +1,5 @@
-"""A device that only counts: what memory statistics need, and nothing of how memory is laid out."""
+"""A device that only counts: what memory statistics need, and nothing of how memory is laid out; or
+a simulated one in its place."""
 
 CURVES = ("allocated", "reserved", "active", "requested", "count")
 GIB = 1 << 30
@@ -40,3 +41,25 @@ class Counters:
     def reset_peak(self):
         for curve in self.kept.values():
             curve[1] = curve[0]
+
+
+class SimCounters:
+    """The first device of a vramscope.sim.Device, as torch's own allocator would tell its counters."""
+
+    def __init__(self, device):
+        self.device, self.total = device, device.backend.memory()[1]
+
+    def alloc(self, size):
+        return self.device.alloc(size)
+
+    def free(self, handle):
+        self.device.free(handle)
+
+    def curves(self):
+        stats = self.device.backend.stats()
+        kept = {name: [stats[name + "_bytes"], stats[name + "_peak_bytes"], 0, 0] for name in CURVES[:-1]}
+        kept["allocated"][2:] = stats["allocated_total_bytes"], stats["freed_total_bytes"]
+        return {**kept, "count": [stats["allocations"] - stats["frees"], 0, stats["allocations"], stats["frees"]]}
+
+    def reset_peak(self):
+        self.device.backend.reset_peak()
