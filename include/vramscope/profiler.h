@@ -121,7 +121,9 @@ struct vrs_slot {
 
 enum vrs_slot_flags {
     VRS_KEEP_PEAK = 1, /* no reset of the device's peak while this slot is open */
-    VRS_STRICT = 2,    /* reads again after a reset, and marks what was missed as raced */
+    /* While this slot is open, there is another reading after each reset, and who is open is marked
+     * as raced where it cannot say that nothing was missed. */
+    VRS_STRICT = 2,
     VRS_FROM_RESET = 4 /* as if it had been opened when the peaks were last reset, by whomever */
 };
 
@@ -140,7 +142,8 @@ struct vrs_peaks {
  * the slot says unknown when it is closed. */
 VRS_API void vrs_slot_open(struct vrs_meter *meter, uint32_t backend, uint32_t device,
                            uint32_t flags, struct vrs_slot *ret);
-/* Closes the slot and opens it again with one reading. */
+/* Closes the slot and opens it again with one reading.  Where nothing could be read it says
+ * unknown, and the interval goes on; a slot that is not open becomes zero. */
 VRS_API void vrs_slot_mark(struct vrs_meter *meter, struct vrs_slot *slot, struct vrs_peaks *ret);
 /* `ret` may be NULL: then nothing is read. */
 VRS_API void vrs_slot_close(struct vrs_meter *meter, struct vrs_slot *slot, struct vrs_peaks *ret);

@@ -56,32 +56,62 @@ static void add(struct ledger_slot *s, uint32_t k, uint64_t now, uint64_t peak)
     s->at_most[k] = more_of(s->at_most[k], before ? s->open_peak[k] : peak);
 }
 
-/* The counter's peak, which is gone, is folded into every open slot.  A curve that was not known
+/* The counter's peaks, which are gone, become a part of the slot's.  A curve that was not known
  * then never will be. */
-static void fold_all(struct ledger *l, const struct vrs_stats *reading)
+static void fold(struct ledger_slot *s, const struct vrs_stats *reading)
 {
-    for (uint32_t i = 0; i < l->open.len; i++) {
-        struct ledger_slot *s = &l->slots.at[l->open.at[i]];
-        for (uint32_t k = 0; k < VRS_CURVES; k++) {
-            if (known(reading, k))
-                add(s, k, reading->now[k], reading->peak[k]);
-            else
-                s->fold[k] = VRS_UNKNOWN;
-            s->tainted[k] = false;
-        }
+    for (uint32_t k = 0; k < VRS_CURVES; k++) {
+        if (known(reading, k))
+            add(s, k, reading->now[k], reading->peak[k]);
+        else
+            s->fold[k] = VRS_UNKNOWN;
+        s->tainted[k] = false;
     }
 }
 
-/* Somebody else has reset the peaks: what they were at the last reading is all that is left. */
-static void fold_seen(struct ledger *l)
+static void fold_all(struct ledger *l, const struct vrs_stats *reading)
 {
-    struct vrs_stats seen = nothing;
-    for (uint32_t k = 0; k < VRS_CURVES; k++)
-        seen.now[k] = 0, seen.peak[k] = l->seen[k];
-    fold_all(l, &seen);
     for (uint32_t i = 0; i < l->open.len; i++)
-        worsen(&l->slots.at[l->open.at[i]], VRS_LOST);
-    l->foreign_resets++;
+        fold(&l->slots.at[l->open.at[i]], reading);
+}
+
+static bool has_fallen(const struct ledger *l, const struct vrs_stats *reading, uint32_t k)
+{
+    return known(reading, k) && reading->peak[k] < l->seen[k];
+}
+
+/* Whether the slot was open when that was seen which a peak has fallen below: somebody else has
+ * reset the peaks while it was. */
+static bool has_lost(const struct ledger *l, const struct ledger_slot *s,
+                     const struct vrs_stats *reading)
+{
+    for (uint32_t k = 0; k < VRS_CURVES; k++)
+        if (has_fallen(l, reading, k) && s->fold[k] != VRS_UNKNOWN)
+            return true;
+    return false;
+}
+
+/* Where somebody else has reset the peaks, what they were at the last reading is all that is
+ * left. */
+static void notice_reset(struct ledger *l, const struct vrs_stats *reading)
+{
+    bool fell = false;
+    struct vrs_stats seen = nothing;
+    for (uint32_t k = 0; k < VRS_CURVES; k++) {
+        fell |= has_fallen(l, reading, k);
+        seen.now[k] = 0;
+        seen.peak[k] = l->seen[k];
+    }
+    l->foreign_resets += fell;
+    for (uint32_t i = 0; fell && i < l->open.len; i++) {
+        struct ledger_slot *s = &l->slots.at[l->open.at[i]];
+        if (!has_lost(l, s, reading))
+            continue;
+        fold(s, &seen);
+        worsen(s, VRS_LOST);
+    }
+    if (fell)
+        memset(l->seen, 0, sizeof l->seen);
 }
 
 /* Counters that only grow have fallen. */
@@ -94,11 +124,7 @@ static bool totals_fell(const struct vrs_stats *before, const struct vrs_stats *
 
 static void notice(struct ledger *l, const struct vrs_stats *reading)
 {
-    bool fell = false;
-    for (uint32_t k = 0; k < VRS_CURVES; k++)
-        fell |= known(reading, k) && reading->peak[k] < l->seen[k];
-    if (fell)
-        fold_seen(l);
+    notice_reset(l, reading);
     bool gross = l->has_last && totals_fell(&l->last, reading);
     for (uint32_t i = 0; i < l->open.len; i++) {
         struct ledger_slot *s = &l->slots.at[l->open.at[i]];
@@ -181,12 +207,12 @@ static enum outcome read_and_reset(struct ledger *l, const struct vrs_backend *b
 }
 
 /* After a reset that was not one with the reading: what was allocated between the two was missed by
- * whoever is open now. */
+ * whoever is open now.  Looked at where somebody who is wants to know. */
 static void check_race(struct ledger *l, const struct vrs_backend *b, uint32_t device,
                        const struct vrs_stats *before)
 {
     struct vrs_stats again;
-    if (b->swap_peak != NULL ||
+    if (b->swap_peak != NULL || l->strict == 0 ||
         (ledger_read(l, b, device, &again) && again.allocations != VRS_UNKNOWN &&
          again.allocations == before->allocations))
         return;
@@ -253,6 +279,8 @@ static void place_give(struct ledger *l, uint32_t place)
     l->slots.at[last].order = s->order;
     if (s->flags & VRS_KEEP_PEAK)
         l->keepers--;
+    if (s->flags & VRS_STRICT)
+        l->strict--;
     s->used = false;
     s->order = l->empty;
     l->empty = place + 1;
@@ -274,6 +302,8 @@ static void place_fill(struct ledger *l, uint32_t place, uint32_t flags,
     s->flags = flags;
     if (flags & VRS_KEEP_PEAK)
         l->keepers++;
+    if (flags & VRS_STRICT)
+        l->strict++;
     begin(s, reading, outcome);
     if (flags & VRS_FROM_RESET)
         since_reset(s);
@@ -292,7 +322,7 @@ void ledger_open(struct ledger *l, const struct vrs_backend *b, uint32_t device,
         l->slots_refused++;
     else
         place_fill(l, place, flags, &reading, outcome, ret);
-    if (outcome == RESET && (flags & VRS_STRICT))
+    if (outcome == RESET)
         check_race(l, b, device, &reading);
 }
 
@@ -302,7 +332,7 @@ void ledger_forget(struct ledger *l)
     l->slots.at = NULL;
     l->open.at = NULL;
     l->slots.len = l->slots.cap = l->open.len = l->open.cap = 0;
-    l->empty = l->keepers = l->open_slots = 0;
+    l->empty = l->keepers = l->strict = l->open_slots = 0;
     memset(l->seen, 0, sizeof l->seen);
     l->last = nothing;
     l->has_last = false;
@@ -352,13 +382,11 @@ static void end(struct ledger_slot *s, const struct vrs_stats *reading, struct v
 void ledger_mark(struct ledger *l, const struct vrs_backend *b, uint32_t device,
                  struct vrs_slot *slot, struct vrs_peaks *ret)
 {
-    struct ledger_slot *s = slot_of(l, slot);
     struct vrs_stats reading;
-    uint32_t flags = s != NULL ? s->flags & VRS_STRICT : 0;
-    enum outcome outcome = read_and_reset(l, b, device, flags, &reading);
+    enum outcome outcome = read_and_reset(l, b, device, 0, &reading);
     ledger_unknown(l, VRS_STATE_UNKNOWN, ret);
     ret->now = reading;
-    s = slot_of(l, slot); /* a finalizer inside the reading may have closed it */
+    struct ledger_slot *s = slot_of(l, slot); /* only now: a finalizer may have closed it */
     if (s == NULL) {
         slot->place = 0;
     } else if (outcome != NOT_READ) {
@@ -366,7 +394,7 @@ void ledger_mark(struct ledger *l, const struct vrs_backend *b, uint32_t device,
             end(s, &reading, ret);
         begin(s, &reading, outcome);
     }
-    if (outcome == RESET && (flags & VRS_STRICT))
+    if (outcome == RESET)
         check_race(l, b, device, &reading);
 }
 

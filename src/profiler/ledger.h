@@ -40,6 +40,7 @@ struct ledger {
     uint32_t empty;     /* place, plus 1 */
     uint32_t turns;     /* slots opened */
     uint32_t keepers;   /* open slots that forbid resets */
+    uint32_t strict;    /* open slots that want to know what a reset missed */
     /* Told to others while it is at work. */
     _Atomic uint32_t open_slots;
     _Atomic uint64_t failed_readings, foreign_resets, slots_refused;
