@@ -56,23 +56,20 @@ static void add(struct ledger_slot *s, uint32_t k, uint64_t now, uint64_t peak)
     s->at_most[k] = more_of(s->at_most[k], before ? s->open_peak[k] : peak);
 }
 
-/* The counter's peaks, which are gone, become a part of the slot's.  A curve that was not known
+/* The counter's peaks, which are gone, are folded into every open slot.  A curve that was not known
  * then never will be. */
-static void fold(struct ledger_slot *s, const struct vrs_stats *reading)
-{
-    for (uint32_t k = 0; k < VRS_CURVES; k++) {
-        if (known(reading, k))
-            add(s, k, reading->now[k], reading->peak[k]);
-        else
-            s->fold[k] = VRS_UNKNOWN;
-        s->tainted[k] = false;
-    }
-}
-
 static void fold_all(struct ledger *l, const struct vrs_stats *reading)
 {
-    for (uint32_t i = 0; i < l->open.len; i++)
-        fold(&l->slots.at[l->open.at[i]], reading);
+    for (uint32_t i = 0; i < l->open.len; i++) {
+        struct ledger_slot *s = &l->slots.at[l->open.at[i]];
+        for (uint32_t k = 0; k < VRS_CURVES; k++) {
+            if (known(reading, k))
+                add(s, k, reading->now[k], reading->peak[k]);
+            else
+                s->fold[k] = VRS_UNKNOWN;
+            s->tainted[k] = false;
+        }
+    }
 }
 
 static bool has_fallen(const struct ledger *l, const struct vrs_stats *reading, uint32_t k)
@@ -80,9 +77,8 @@ static bool has_fallen(const struct ledger *l, const struct vrs_stats *reading, 
     return known(reading, k) && reading->peak[k] < l->seen[k];
 }
 
-/* Whether the slot was open when that was seen which a peak has fallen below: somebody else has
- * reset the peaks while it was. */
-static bool has_lost(const struct ledger *l, const struct ledger_slot *s,
+/* Whether the slot was open when a peak was seen that has fallen since. */
+static bool was_open(const struct ledger *l, const struct ledger_slot *s,
                      const struct vrs_stats *reading)
 {
     for (uint32_t k = 0; k < VRS_CURVES; k++)
@@ -91,27 +87,21 @@ static bool has_lost(const struct ledger *l, const struct ledger_slot *s,
     return false;
 }
 
-/* Where somebody else has reset the peaks, what they were at the last reading is all that is
- * left. */
-static void notice_reset(struct ledger *l, const struct vrs_stats *reading)
+/* Somebody else has reset the peaks: what they were at the last reading is all that is left. */
+static void lose(struct ledger *l, const struct vrs_stats *reading)
 {
-    bool fell = false;
-    struct vrs_stats seen = nothing;
-    for (uint32_t k = 0; k < VRS_CURVES; k++) {
-        fell |= has_fallen(l, reading, k);
-        seen.now[k] = 0;
-        seen.peak[k] = l->seen[k];
-    }
-    l->foreign_resets += fell;
-    for (uint32_t i = 0; fell && i < l->open.len; i++) {
+    for (uint32_t i = 0; i < l->open.len; i++) {
         struct ledger_slot *s = &l->slots.at[l->open.at[i]];
-        if (!has_lost(l, s, reading))
-            continue;
-        fold(s, &seen);
+        /* A slot that does not know the curve may be younger than the reset, and still tainted. */
+        bool across = was_open(l, s, reading);
+        for (uint32_t k = 0; k < VRS_CURVES; k++) {
+            add(s, k, 0, l->seen[k]);
+            s->tainted[k] = s->tainted[k] && !across;
+        }
         worsen(s, VRS_LOST);
     }
-    if (fell)
-        memset(l->seen, 0, sizeof l->seen);
+    memset(l->seen, 0, sizeof l->seen);
+    l->foreign_resets++;
 }
 
 /* Counters that only grow have fallen. */
@@ -124,7 +114,11 @@ static bool totals_fell(const struct vrs_stats *before, const struct vrs_stats *
 
 static void notice(struct ledger *l, const struct vrs_stats *reading)
 {
-    notice_reset(l, reading);
+    bool fell = false;
+    for (uint32_t k = 0; k < VRS_CURVES; k++)
+        fell |= has_fallen(l, reading, k);
+    if (fell)
+        lose(l, reading);
     bool gross = l->has_last && totals_fell(&l->last, reading);
     for (uint32_t i = 0; i < l->open.len; i++) {
         struct ledger_slot *s = &l->slots.at[l->open.at[i]];

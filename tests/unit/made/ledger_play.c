@@ -6,10 +6,12 @@
 
 #include "base/hash.h"
 #include "made/known_device.h"
+#include "vramscope/profiler.h"
 
 const struct play_scenario play_scenarios[] = {
     { .name = "resets", .resets = KNOWN_RESETS, .users = PLAY_USERS },
     { .name = "swaps", .resets = KNOWN_SWAPS, .users = PLAY_USERS },
+    { .name = "crowd", .resets = KNOWN_RESETS, .users = PLAY_USERS, .stays = true },
     { .name = "few users", .resets = KNOWN_RESETS, .users = 3 },
     { .name = "no reset", .users = 8 },
     { .name = "grows", .resets = KNOWN_RESETS, .users = 16, .grows = true },
@@ -63,7 +65,7 @@ struct user {
     bool holds;    /* it has opened, and not closed */
     bool open;     /* and the ledger has a slot for it */
     bool has_from; /* and there was a reading */
-    bool strict;
+    bool strict, keeps;
     uint32_t from;    /* moment of that reading */
     uint32_t since;   /* moment from which on the peak counts: `from`, or that of a reset */
     uint32_t inexact; /* bits of the curves that stood below a peak that was not reset */
@@ -90,6 +92,7 @@ struct play {
     struct user users[PLAY_USERS];
     struct result results[PLAY_STEPS + PLAY_USERS];
     uint32_t results_len;
+    uint32_t states[VRS_STATE_UNKNOWN + 1];
     uint32_t open, most_open, openings;
     const char *breach;
 
@@ -120,14 +123,13 @@ static bool shown(const struct vrs_stats *r, uint32_t k)
     return r->now[k] != VRS_UNKNOWN;
 }
 
-/* Bits of the curves by which the ledger can see that somebody has reset the peaks. */
-static uint32_t peaks_fallen(const struct play *p, const struct vrs_stats *r)
+/* Whether the ledger can see that somebody has reset the peaks. */
+static bool peaks_fell(const struct play *p, const struct vrs_stats *r)
 {
-    uint32_t fallen = 0;
     for (uint32_t k = 0; k < VRS_CURVES; k++)
         if (shown(r, k) && r->peak[k] < p->seen[k])
-            fallen |= 1u << k;
-    return fallen;
+            return true;
+    return false;
 }
 
 static bool totals_fell(const struct play *p, const struct vrs_stats *r)
@@ -140,20 +142,21 @@ static bool totals_fell(const struct play *p, const struct vrs_stats *r)
 /* For who is open, what a reading shows of the resets of others. */
 static void hear_foreign(struct play *p, const struct vrs_stats *r)
 {
-    uint32_t fallen = peaks_fallen(p, r);
+    bool fell = peaks_fell(p, r);
     bool has_totals = r->allocations != VRS_UNKNOWN, had = p->last.allocations != VRS_UNKNOWN;
     bool totals_gone = p->has_last && has_totals && (!had || totals_fell(p, r));
     for (uint32_t i = 0; i < PLAY_USERS; i++) {
         struct user *u = &p->users[i];
-        bool sees = (fallen & ~u->gone) != 0;
-        breach(p, !u->has_from || !sees || u->foreign, "the model: a peak fell by itself");
-        u->lost |= sees && u->foreign;
-        u->blurred |= u->foreign && !sees;
-        u->foreign = u->foreign && !sees;
+        /* Where a curve was not known, who opened since may be younger than the reset. */
+        breach(p, !u->has_from || !fell || u->foreign || p->scenario->hides,
+               "the model: a peak fell by itself");
+        u->lost |= fell;
+        u->blurred |= u->foreign && !fell;
+        u->foreign = u->foreign && !fell;
         u->totals_lost |= totals_gone;
         u->totals_blurred |= p->totals_since;
     }
-    if (fallen != 0)
+    if (fell)
         memset(p->seen, 0, sizeof p->seen);
     p->totals_since = p->totals_since && !has_totals;
 }
@@ -187,6 +190,7 @@ static void hear_reset(void *arg, bool spiked)
     memset(p->seen, 0, sizeof p->seen);
     for (uint32_t i = 0; i < PLAY_USERS; i++) {
         struct user *u = &p->users[i];
+        breach(p, !u->open || !u->keeps, "a reset while a slot is open that forbids it");
         u->gone |= p->device.hidden;
         u->blurred |= spiked && u != p->marked; /* whose interval ended before */
     }
@@ -261,6 +265,7 @@ static void judge_totals(struct play *p, const struct user *u, const struct vrs_
 
 static void judge(struct play *p, const struct user *u, const struct vrs_peaks *r)
 {
+    p->states[r->state]++;
     if (!p->has_read || !u->has_from) {
         breach(p, r->state == VRS_STATE_UNKNOWN && r->peak[0] == VRS_UNKNOWN,
                "a result without a reading");
@@ -312,6 +317,7 @@ static void interval_begins(struct play *p, struct user *u)
                         .holds = true,
                         .open = u->slot.place != 0,
                         .strict = u->strict,
+                        .keeps = u->keeps,
                         .from = p->read_at,
                         .since = p->read_at,
                         .blurred = p->spiked,
@@ -333,6 +339,7 @@ static void user_opens(struct play *p, struct user *u, uint32_t flags)
 {
     uint32_t reset_at = p->device.reset_at;
     u->strict = (flags & VRS_STRICT) != 0;
+    u->keeps = (flags & VRS_KEEP_PEAK) != 0;
     p->calls->open(&p->ledger, &p->backend, 0, flags, &u->slot);
     interval_begins(p, u);
     if (flags & VRS_FROM_RESET) {
@@ -468,6 +475,8 @@ static struct step random_step(const struct play_scenario *s, uint64_t *random)
     }
     struct step step = { .what = of_users[draw(random, 9)], .user = draw(random, s->users) };
     step.flags = slot_flags(s, random);
+    if (s->stays && (step.what == CLOSE || step.what == DROP))
+        step.what = OPEN;
     if (s->spikes && draw(random, 4) == 0)
         step.bytes = 1 + draw(random, 60);
     return step;
@@ -532,8 +541,18 @@ static void judge_alone(struct play *whole, const struct play *part, uint64_t us
     breach(whole, at == part->results_len, "(2) another number of results without other users");
 }
 
+static void tell(const struct play *p, struct play_tally *tally)
+{
+    for (uint32_t i = 0; i <= VRS_STATE_UNKNOWN; i++)
+        tally->states[i] += p->states[i];
+    if (tally->most_open < p->most_open)
+        tally->most_open = p->most_open;
+    tally->refused += (uint32_t)p->ledger.slots_refused;
+    tally->resets += p->device.resets;
+}
+
 const char *ledger_play(const struct ledger_calls *calls, const struct play_scenario *s,
-                        uint64_t seed)
+                        uint64_t seed, struct play_tally *tally)
 {
     static struct play whole, part;
     static struct step program[PLAY_STEPS];
@@ -541,6 +560,7 @@ const char *ledger_play(const struct ledger_calls *calls, const struct play_scen
     for (uint32_t i = 0; i < PLAY_STEPS; i++)
         program[i] = random_step(s, &random);
     play(&whole, calls, s, program, UINT64_MAX);
+    tell(&whole, tally);
     bool apart = !s->foreign && !s->keepers && !s->from_reset && !s->failures && !s->hides &&
                  !s->spikes && s->slots == 0 && s->resets != 0;
     if (apart) {

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "profiler/ledger.h"
+#include "vramscope/profiler.h"
 
 enum { PLAY_USERS = 64, PLAY_STEPS = 1000 };
 
@@ -38,7 +39,8 @@ struct play_scenario {
     uint32_t resets; /* KNOWN_RESETS, KNOWN_SWAPS */
     uint32_t users;
     uint32_t slots; /* room for; 0: for all */
-    bool grows;     /* only */
+    bool grows;     /* memory, only */
+    bool stays;     /* whoever is open, to the end */
     bool foreign;   /* somebody else resets peaks and totals */
     bool keepers, from_reset;
     bool failures; /* of readings and resets */
@@ -49,8 +51,17 @@ struct play_scenario {
 extern const struct play_scenario play_scenarios[];
 extern const uint32_t play_scenarios_count;
 
-/* Plays the program of this seed; the breach of an invariant in words, or NULL. */
+/* What programs came to, so that a test can show that they met everything. */
+struct play_tally {
+    uint32_t states[VRS_STATE_UNKNOWN + 1]; /* results of each */
+    uint32_t most_open;                     /* slots */
+    uint32_t refused;
+    uint32_t resets;
+};
+
+/* Plays the program of this seed and adds to the tally; the breach of an invariant in words, or
+ * NULL. */
 const char *ledger_play(const struct ledger_calls *calls, const struct play_scenario *s,
-                        uint64_t seed);
+                        uint64_t seed, struct play_tally *tally);
 
 #endif
