@@ -8,7 +8,7 @@
 #include "vramscope/sim.h"
 
 /* Programs that make code as they run must not fill the memory with it. */
-enum { CODES_MOST = 1 << 15, CODES_FIRST = 256 };
+enum { CODES_MOST = 1 << 12, CODES_FIRST = 256 };
 
 void sim_codes_free(struct sim_codes *codes)
 {
@@ -120,6 +120,8 @@ uint32_t sim_stack(struct sim_object *self, struct vrs_sim_frame *frame)
 {
     PyObject *type, *value, *trace;
     uint32_t frames = 0;
+    if (!vrs_sim_history_on(self->sim))
+        return 0;
     PyErr_Fetch(&type, &value, &trace);
     PyObject *at = Py_XNewRef((PyObject *)PyEval_GetFrame());
     while (at != NULL && at != Py_None && frames < VRS_SIM_FRAMES) {

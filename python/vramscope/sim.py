@@ -11,13 +11,18 @@ vramscope.sim.OutOfMemoryError: CUDA out of memory. Tried to allocate 800.00 MiB
 
 The clock is virtual: it moves by `advance`, and by a microsecond with each event.
 """
+from __future__ import annotations
+
 import os
-from _weakref import ref
+from typing import Any, TypeVar
+from weakref import ref
 
 from vramscope import _core, backends
 from vramscope._core import Handle, OutOfMemoryError
 
 __all__ = ["Device", "Handle", "OutOfMemoryError", "active"]
+
+_Path = TypeVar("_Path", bound="str | bytes | os.PathLike[str] | os.PathLike[bytes]")
 
 
 class Device(_core.Sim):
@@ -33,24 +38,24 @@ class Device(_core.Sim):
     1
     """
 
-    def __enter__(self):
+    def __enter__(self) -> Device:
         backends.activate(self)
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         backends.deactivate(self)
 
     @property
-    def backend(self):
+    def backend(self) -> _core.Backend:
         """How a Profiler reads these devices: a Backend."""
-        kept = getattr(self, "_kept_backend", None)
+        kept: ref[_core.Backend] | None = getattr(self, "_kept_backend", None)
         made = kept() if kept is not None else None
         if made is None:
             made = self._make_backend()
             self._kept_backend = ref(made)
         return made
 
-    def history_dump(self, path):
+    def history_dump(self, path: _Path) -> _Path:
         """Writes the history and what is allocated as a snapshot of torch; returns the path.
 
         The file appears whole: it is written beside itself, readable by its owner alone, and
@@ -79,7 +84,7 @@ class Device(_core.Sim):
             raise
         return path
 
-    def history_snapshot(self):
+    def history_snapshot(self) -> dict[str, Any]:
         """The same as torch.cuda.memory._snapshot() gives it: a dict.
 
         >>> sorted(Device().history_snapshot())[:2]
@@ -89,7 +94,7 @@ class Device(_core.Sim):
         return pickle.loads(self._dump(None))
 
 
-def active():
+def active() -> Device | None:
     """The device of the innermost `with device:` that is running, or None.
 
     >>> with Device() as device:
