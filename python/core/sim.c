@@ -670,10 +670,11 @@ static int sim_traverse(PyObject *self, visitproc visit, void *arg)
     return 0;
 }
 
+/* The list stays: a finalizer may still use the device. */
 static int sim_clear(PyObject *self)
 {
-    Py_CLEAR(((struct sim_object *)self)->observers);
-    return 0;
+    PyObject *observers = ((struct sim_object *)self)->observers;
+    return observers == NULL ? 0 : PyList_SetSlice(observers, 0, PyList_Size(observers), NULL);
 }
 
 static void sim_dealloc(PyObject *self)

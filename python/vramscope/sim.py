@@ -91,7 +91,8 @@ class Device(_core.Sim):
         ['allocator_settings', 'device_traces']
         """
         import pickle
-        return pickle.loads(self._dump(None))
+        snapshot: dict[str, Any] = pickle.loads(self._dump(None))
+        return snapshot
 
 
 def active() -> Device | None:
