@@ -14,6 +14,7 @@ The clock is virtual: it moves by `advance`, and by a microsecond with each even
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any, TypeVar
 from weakref import ref
 
@@ -55,11 +56,11 @@ class Device(_core.Sim):
             self._kept_backend = ref(made)
         return made
 
-    def history_dump(self, path: _Path) -> _Path:
+    def history_dump(self, path: _Path, *, extra: Mapping[str, Any] | None = None) -> _Path:
         """Writes the history and what is allocated as a snapshot of torch; returns the path.
 
         The file appears whole: it is written beside itself, readable by its owner alone, and
-        renamed.
+        renamed. extra: more keys of the snapshot's dict, which foreign readers pass over.
 
         >>> import tempfile, vramscope
         >>> device = Device("1GiB")
@@ -74,10 +75,12 @@ class Device(_core.Sim):
         fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC,
                      0o600)
         try:
-            try:
-                self._dump(fd)
-            finally:
-                os.close(fd)
+            with os.fdopen(fd, "wb") as file:
+                if extra is None:
+                    self._dump(file.fileno())
+                else:
+                    import pickle
+                    pickle.dump({**self.history_snapshot(), **extra}, file, protocol=4)
             os.replace(part, path)
         except BaseException:
             os.unlink(part)

@@ -581,6 +581,17 @@ def test_a_dump_appears_whole_and_private(tmp_path):
     assert path.read_bytes() == first
 
 
+def test_a_dump_may_have_more_keys(tmp_path):
+    device = Device("1GiB")
+    kept = scripts.training(device)
+    plain, more = (vramscope.load(device.history_dump(tmp_path / name, extra=extra)) for name, extra in (
+        ("plain.pickle", None), ("more.pickle", {"vramscope": {"schema": "vramscope.extra/1", "names": [1, None]}})))
+    assert kept and grades(more) == ["exact"]
+    for name in ("events.action", "events.address", "events.size", "events.time_us", "blocks.address", "blocks.state"):
+        assert memoryview(plain[name]) == memoryview(more[name]), name
+    assert pickle.loads((tmp_path / "more.pickle").read_bytes())["vramscope"]["names"] == [1, None]
+
+
 def test_a_dump_that_fails_leaves_nothing(tmp_path):
     device = Device("1GiB")
     handles = [device.alloc(1000, tag=f"tag {i}") for i in range(3000)]
