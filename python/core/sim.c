@@ -22,6 +22,18 @@ struct handle {
 
 /* Arguments. */
 
+bool sim_number_of(PyObject *value, uint64_t *ret)
+{
+    PyObject *number = value == NULL ? NULL : PyNumber_Index(value);
+    if (value == NULL)
+        return true;
+    if (number == NULL)
+        return false;
+    *ret = PyLong_AsUnsignedLongLong(number);
+    Py_DECREF(number);
+    return !(*ret == UINT64_MAX && PyErr_Occurred());
+}
+
 bool sim_bytes_of(struct sim_object *self, PyObject *size, uint64_t *ret)
 {
     if (PyUnicode_Check(size)) {
@@ -289,23 +301,12 @@ static bool take_alloc(PyObject *const *args, Py_ssize_t count, PyObject *names,
     return arg[ARG_BYTES] != NULL;
 }
 
-static bool number_of(PyObject *value, uint64_t *ret)
-{
-    PyObject *number = value == NULL ? NULL : PyNumber_Index(value);
-    if (value == NULL)
-        return true;
-    if (number == NULL)
-        return false;
-    *ret = PyLong_AsUnsignedLongLong(number);
-    Py_DECREF(number);
-    return !(*ret == UINT64_MAX && PyErr_Occurred());
-}
-
 static bool read_alloc(struct sim_object *self, PyObject *const *arg, struct vrs_sim_request *r)
 {
     uint64_t pool = 0;
-    if (!sim_bytes_of(self, arg[ARG_BYTES], &r->bytes) || !number_of(arg[ARG_STREAM], &r->stream) ||
-        !number_of(arg[ARG_POOL], &pool) || !sim_device_of(self, arg[ARG_DEVICE], &r->device))
+    if (!sim_bytes_of(self, arg[ARG_BYTES], &r->bytes) ||
+        !sim_number_of(arg[ARG_STREAM], &r->stream) || !sim_number_of(arg[ARG_POOL], &pool) ||
+        !sim_device_of(self, arg[ARG_DEVICE], &r->device))
         return false;
     if (r->bytes == 0 || r->bytes > (UINT64_MAX >> 2) || pool > UINT32_MAX) {
         PyErr_SetString(PyExc_ValueError, r->bytes == 0 ? "0 bytes are no allocation"
@@ -366,10 +367,11 @@ static PyObject *sim_free(PyObject *self, PyObject *object)
 static PyObject *sim_record_stream(PyObject *self, PyObject *args)
 {
     struct sim_object *s = (struct sim_object *)self;
-    PyObject *object;
-    unsigned long long stream;
+    PyObject *object, *told;
+    uint64_t stream = 0;
     struct vrs_error err;
-    if (!PyArg_ParseTuple(args, "OK:record_stream", &object, &stream))
+    if (!PyArg_ParseTuple(args, "OO:record_stream", &object, &told) ||
+        !sim_number_of(told, &stream))
         return NULL;
     struct handle *h = own_handle(s, object);
     return h == NULL ? NULL : done(s, vrs_sim_record_stream(s->sim, &h->block, stream, &err), &err);
@@ -416,7 +418,7 @@ static PyObject *sim_advance(PyObject *self, PyObject *arg)
     struct sim_object *s = (struct sim_object *)self;
     uint64_t ns = 0;
     struct vrs_error err;
-    if (!number_of(arg, &ns))
+    if (!sim_number_of(arg, &ns))
         return NULL;
     return done(s, vrs_sim_advance(s->sim, ns, &err), &err);
 }
@@ -466,7 +468,7 @@ static PyObject *sim_fail_next(PyObject *self, PyObject *args, PyObject *kwargs)
     struct vrs_error err;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O$O:fail_next", (char **)SLOT(names), &count,
                                      &told) ||
-        !number_of(count, &n) || !sim_device_of(s, told, &device))
+        !sim_number_of(count, &n) || !sim_device_of(s, told, &device))
         return NULL;
     return done(s, vrs_sim_fail_next(s->sim, device, n, &err), &err);
 }
@@ -597,12 +599,12 @@ static bool read_options(struct sim_object *self, PyObject *args, PyObject *kwar
 {
     static const char *const names[] = { "total",   "count", "context", "settings",
                                          "history", "clock", NULL };
-    PyObject *total = NULL, *context = NULL, *settings = NULL;
-    unsigned int count = 1;
+    PyObject *total = NULL, *context = NULL, *settings = NULL, *told = NULL, *begins = NULL;
+    uint64_t count = 1;
     long long history = 100000;
-    unsigned long long clock = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O$IOULK:Device", (char **)SLOT(names), &total,
-                                     &count, &context, &settings, &history, &clock) ||
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O$OOULO:Device", (char **)SLOT(names), &total,
+                                     &told, &context, &settings, &history, &begins) ||
+        !sim_number_of(told, &count) || !sim_number_of(begins, &o->clock_ns) ||
         (total != NULL && !sim_bytes_of(self, total, &o->total_bytes)) ||
         (context != NULL && !sim_bytes_of(self, context, &o->context_bytes)))
         return false;
@@ -612,12 +614,15 @@ static bool read_options(struct sim_object *self, PyObject *args, PyObject *kwar
                                                         : "total is at least 1 byte");
         return false;
     }
-    *ret_settings = settings == NULL ? NULL : PyUnicode_AsUTF8String(settings);
-    o->settings = *ret_settings == NULL ? NULL : PyBytes_AsString(*ret_settings);
-    o->devices = count;
+    o->devices = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
     o->history_entries = history > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)history;
-    o->clock_ns = clock;
-    return settings == NULL || *ret_settings != NULL;
+    char *text = NULL;
+    *ret_settings = settings == NULL ? NULL : PyUnicode_AsUTF8String(settings);
+    /* NULL for the length: a NUL inside is an error. */
+    bool ok = settings == NULL ||
+              (*ret_settings != NULL && PyBytes_AsStringAndSize(*ret_settings, &text, NULL) == 0);
+    o->settings = text;
+    return ok;
 }
 
 static bool fill(struct sim_object *self, PyObject *args, PyObject *kwargs)
@@ -632,8 +637,10 @@ static bool fill(struct sim_object *self, PyObject *args, PyObject *kwargs)
     self->co_name = PyUnicode_InternFromString("co_name");
     if (self->observers == NULL || self->package == NULL || self->f_back == NULL ||
         self->co_filename == NULL || self->co_name == NULL ||
-        !read_options(self, args, kwargs, &settings, &options))
+        !read_options(self, args, kwargs, &settings, &options)) {
+        Py_XDECREF(settings);
         return false;
+    }
     enum vrs_status status = vrs_sim_make(&options, &self->sim, &err);
     Py_XDECREF(settings);
     if (status != VRS_OK)

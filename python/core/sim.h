@@ -44,6 +44,9 @@ void sim_fork_leave(struct sim_object *self);
  * set. */
 bool sim_device_of(struct sim_object *self, PyObject *device, uint32_t *ret);
 
+/* A whole number of 64 bits; NULL leaves `*ret` as it is. */
+bool sim_number_of(PyObject *value, uint64_t *ret);
+
 /* A whole number, or the text of a size. */
 bool sim_bytes_of(struct sim_object *self, PyObject *size, uint64_t *ret);
 

@@ -94,16 +94,18 @@ PyObject *device_mark(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static const char *const names[] = { "name", "end", NULL };
     struct sim_object *s = (struct sim_object *)self;
-    const char *name = NULL;
-    Py_ssize_t len = 0;
+    PyObject *name = NULL;
     int end = 0;
     struct vrs_error err;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "s#|$p:mark", (char **)SLOT(names), &name, &len,
-                                     &end))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "U|$p:mark", (char **)SLOT(names), &name, &end))
         return NULL;
-    if (vrs_sim_mark(s->sim, name, (size_t)len, end != 0, &err) != VRS_OK)
-        return raise_error(s->state, &err, NULL);
-    return Py_NewRef(Py_None);
+    PyObject *utf8 = PyUnicode_AsEncodedString(name, "utf-8", "replace");
+    if (utf8 == NULL)
+        return NULL;
+    enum vrs_status status =
+        vrs_sim_mark(s->sim, PyBytes_AsString(utf8), (size_t)PyBytes_Size(utf8), end != 0, &err);
+    Py_DECREF(utf8);
+    return status == VRS_OK ? Py_NewRef(Py_None) : raise_error(s->state, &err, NULL);
 }
 
 /* Bytes on their way to a file, or to memory that needs no lock of the interpreter. */
@@ -162,10 +164,9 @@ PyObject *device_dump(PyObject *self, PyObject *fd)
     struct vrs_error err;
     enum vrs_status status;
     if (fd != Py_None) {
-        long number = PyLong_AsLong(fd);
-        if (number == -1 && PyErr_Occurred())
+        dump.fd = PyObject_AsFileDescriptor(fd);
+        if (dump.fd < 0)
             return NULL;
-        dump.fd = (int)number;
     }
     Py_BEGIN_ALLOW_THREADS;
     status = vrs_sim_dump(s->sim, NULL, &sink, &err);

@@ -237,7 +237,7 @@ enum vrs_status vrs_sim_free(struct vrs_sim *sim, const struct vrs_sim_block *bl
                              const struct vrs_sim_stack *stack, struct vrs_error *err)
 {
     struct sim_grant grant = granted(block);
-    stack_id id;
+    stack_id id = { 0 };
     sim_lock(sim->sim);
     enum vrs_status status = intern_stack(sim, stack, &id, err);
     if (status == VRS_OK)
@@ -256,7 +256,7 @@ enum vrs_status vrs_sim_record_stream(struct vrs_sim *sim, const struct vrs_sim_
 enum vrs_status vrs_sim_empty_cache(struct vrs_sim *sim, uint32_t device,
                                     const struct vrs_sim_stack *stack, struct vrs_error *err)
 {
-    stack_id id;
+    stack_id id = { 0 };
     sim_lock(sim->sim);
     enum vrs_status status = intern_stack(sim, stack, &id, err);
     if (status == VRS_OK)

@@ -124,7 +124,8 @@ def test_keywords_of_alloc(keywords, error):
     ({"total": 0}, ValueError), ({"total": "much"}, vramscope.Error), ({"total": "5TiB"}, vramscope.Error),
     ({"count": 0}, ValueError), ({"count": 65}, vramscope.Error), ({"context": "81GiB"}, vramscope.Error),
     ({"settings": "expandable_segment:True"}, vramscope.Error), ({"settings": None}, TypeError),
-    ({"history": -1}, ValueError), ({"nothing": 1}, TypeError)))
+    ({"history": -1}, ValueError), ({"nothing": 1}, TypeError), ({"clock": -1}, OverflowError),
+    ({"clock": 1 << 64}, OverflowError), ({"count": 1 << 40}, vramscope.Error), ({"settings": "a\0b"}, ValueError)))
 def test_arguments_of_a_device(keywords, error):
     with pytest.raises(error):
         Device(**keywords)
@@ -462,6 +463,8 @@ def test_a_free_has_the_stack_of_who_frees():
 
 def test_names_may_be_any_text():
     device = Device()
+    device.mark("a\0\udcffä")
+    assert device.history_snapshot()["external_annotations"][0]["name"] == "a\0?ä"
     names = {}
     exec(compile("def f(alloc, tag):\n    return alloc(10, tag=tag)\n", "näme\udc80.py", "exec"), names)
     handles = [names["f"](device.alloc, tag) for tag in ("größe", "a\0b", "\udcff", "")]
