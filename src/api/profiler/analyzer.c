@@ -6,17 +6,17 @@
 
 #include "base/fail.h"
 #include "base/vec.h"
-#include "profiler/calls.h"
-#include "profiler/collectives.h"
-#include "profiler/findings.h"
-#include "profiler/first_cause.h"
-#include "profiler/gaps.h"
-#include "profiler/insights.h"
-#include "profiler/patterns.h"
-#include "profiler/samples.h"
-#include "profiler/score.h"
-#include "profiler/series.h"
-#include "profiler/thresholds.h"
+#include "profiler/analyzer/calls.h"
+#include "profiler/analyzer/collectives.h"
+#include "profiler/analyzer/findings.h"
+#include "profiler/analyzer/first_cause.h"
+#include "profiler/analyzer/gaps.h"
+#include "profiler/analyzer/insights.h"
+#include "profiler/analyzer/patterns.h"
+#include "profiler/analyzer/samples.h"
+#include "profiler/analyzer/score.h"
+#include "profiler/analyzer/series.h"
+#include "profiler/analyzer/thresholds.h"
 
 struct vrs_findings {
     struct findings found;

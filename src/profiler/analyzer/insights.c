@@ -1,5 +1,5 @@
 /* insights.c - the five insights. */
-#include "profiler/insights.h"
+#include "profiler/analyzer/insights.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -9,10 +9,10 @@
 
 #include "base/arena.h"
 #include "base/statistics.h"
-#include "profiler/calls.h"
-#include "profiler/findings.h"
-#include "profiler/search.h"
-#include "profiler/thresholds.h"
+#include "profiler/analyzer/calls.h"
+#include "profiler/analyzer/findings.h"
+#include "profiler/analyzer/search.h"
+#include "profiler/analyzer/thresholds.h"
 
 /* Mean and deviation of one function's times. */
 struct times {

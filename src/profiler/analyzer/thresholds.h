@@ -1,6 +1,6 @@
 /* thresholds.h - the numbers that rules about measurements compare with, each in one place. */
-#ifndef VRS_PROFILER_THRESHOLDS_H
-#define VRS_PROFILER_THRESHOLDS_H
+#ifndef VRS_PROFILER_ANALYZER_THRESHOLDS_H
+#define VRS_PROFILER_ANALYZER_THRESHOLDS_H
 
 #include <stdbool.h>
 

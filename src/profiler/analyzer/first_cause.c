@@ -1,5 +1,5 @@
 /* first_cause.c - ranks on one clock, their jumps, and which came first. */
-#include "profiler/first_cause.h"
+#include "profiler/analyzer/first_cause.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -10,10 +10,10 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/statistics.h"
-#include "profiler/calls.h"
-#include "profiler/findings.h"
-#include "profiler/samples.h"
-#include "profiler/thresholds.h"
+#include "profiler/analyzer/calls.h"
+#include "profiler/analyzer/findings.h"
+#include "profiler/analyzer/samples.h"
+#include "profiler/analyzer/thresholds.h"
 
 /* A rank that has samples: those from at[0] up to, without it, at[count]. */
 struct rank_line {

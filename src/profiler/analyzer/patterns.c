@@ -1,5 +1,5 @@
 /* patterns.c - the five patterns, each a pass over the calls. */
-#include "profiler/patterns.h"
+#include "profiler/analyzer/patterns.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -10,10 +10,10 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/statistics.h"
-#include "profiler/calls.h"
-#include "profiler/findings.h"
-#include "profiler/search.h"
-#include "profiler/thresholds.h"
+#include "profiler/analyzer/calls.h"
+#include "profiler/analyzer/findings.h"
+#include "profiler/analyzer/search.h"
+#include "profiler/analyzer/thresholds.h"
 
 /* What the calls of one function left behind, those unknown left out. */
 struct growth {

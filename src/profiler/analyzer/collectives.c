@@ -1,5 +1,5 @@
 /* collectives.c - gaps that stand out, weighed by markers near them and by those of other ranks. */
-#include "profiler/collectives.h"
+#include "profiler/analyzer/collectives.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -9,9 +9,9 @@
 
 #include "base/arena.h"
 #include "base/statistics.h"
-#include "profiler/calls.h"
-#include "profiler/findings.h"
-#include "profiler/samples.h"
+#include "profiler/analyzer/calls.h"
+#include "profiler/analyzer/findings.h"
+#include "profiler/analyzer/samples.h"
 
 /* A gap that stands out. */
 struct spike {

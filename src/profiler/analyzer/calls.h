@@ -1,6 +1,6 @@
 /* calls.h - measured calls of functions, as columns, and the calls of each function. */
-#ifndef VRS_PROFILER_CALLS_H
-#define VRS_PROFILER_CALLS_H
+#ifndef VRS_PROFILER_ANALYZER_CALLS_H
+#define VRS_PROFILER_ANALYZER_CALLS_H
 
 #include <stdbool.h>
 #include <stdint.h>

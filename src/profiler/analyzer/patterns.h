@@ -1,9 +1,9 @@
 /* patterns.h - patterns in the memory that measured calls of functions leave behind. */
-#ifndef VRS_PROFILER_PATTERNS_H
-#define VRS_PROFILER_PATTERNS_H
+#ifndef VRS_PROFILER_ANALYZER_PATTERNS_H
+#define VRS_PROFILER_ANALYZER_PATTERNS_H
 
-#include "profiler/calls.h"
-#include "profiler/findings.h"
+#include "profiler/analyzer/calls.h"
+#include "profiler/analyzer/findings.h"
 
 /* In this order, each at most once but the first, which comes for each function; calls of which a
  * rule does not know a figure it needs are left out of that rule.

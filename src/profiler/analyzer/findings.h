@@ -1,6 +1,6 @@
 /* findings.h - what rules found in measurements: kind, severity, confidence, figures, functions. */
-#ifndef VRS_PROFILER_FINDINGS_H
-#define VRS_PROFILER_FINDINGS_H
+#ifndef VRS_PROFILER_ANALYZER_FINDINGS_H
+#define VRS_PROFILER_ANALYZER_FINDINGS_H
 
 #include <stdbool.h>
 #include <stdint.h>

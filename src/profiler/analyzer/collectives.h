@@ -1,11 +1,11 @@
 /* collectives.h - memory that collective communication takes beside the allocator, told by rank. */
-#ifndef VRS_PROFILER_COLLECTIVES_H
-#define VRS_PROFILER_COLLECTIVES_H
+#ifndef VRS_PROFILER_ANALYZER_COLLECTIVES_H
+#define VRS_PROFILER_ANALYZER_COLLECTIVES_H
 
 #include <stdint.h>
 
-#include "profiler/findings.h"
-#include "profiler/samples.h"
+#include "profiler/analyzer/findings.h"
+#include "profiler/analyzer/samples.h"
 
 struct collective_limits {
     uint32_t min_samples;        /* of a rank */

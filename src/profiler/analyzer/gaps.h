@@ -1,11 +1,11 @@
 /* gaps.h - memory of a device that its allocator does not know of, classified over time. */
-#ifndef VRS_PROFILER_GAPS_H
-#define VRS_PROFILER_GAPS_H
+#ifndef VRS_PROFILER_ANALYZER_GAPS_H
+#define VRS_PROFILER_ANALYZER_GAPS_H
 
 #include <stdint.h>
 
-#include "profiler/findings.h"
-#include "profiler/samples.h"
+#include "profiler/analyzer/findings.h"
+#include "profiler/analyzer/samples.h"
 
 /* The gap is what the device uses less what the allocator has reserved.  Nothing is found where no
  * gap is a noteworthy share of the device.  At most one of each, the most severe first:

@@ -1,11 +1,11 @@
 /* first_cause.h - the rank whose memory jumped first, on one clock for all ranks. */
-#ifndef VRS_PROFILER_FIRST_CAUSE_H
-#define VRS_PROFILER_FIRST_CAUSE_H
+#ifndef VRS_PROFILER_ANALYZER_FIRST_CAUSE_H
+#define VRS_PROFILER_ANALYZER_FIRST_CAUSE_H
 
 #include <stdint.h>
 
-#include "profiler/findings.h"
-#include "profiler/samples.h"
+#include "profiler/analyzer/findings.h"
+#include "profiler/analyzer/samples.h"
 
 /* Clocks of ranks are laid over each other at their first samples.  Of several jobs the one with
  * the most samples is looked at.  A jump is a run of samples of one rank that go up in all by a

@@ -1,10 +1,10 @@
 /* score.h - one mark for all that was found. */
-#ifndef VRS_PROFILER_SCORE_H
-#define VRS_PROFILER_SCORE_H
+#ifndef VRS_PROFILER_ANALYZER_SCORE_H
+#define VRS_PROFILER_ANALYZER_SCORE_H
 
 #include <stdint.h>
 
-#include "profiler/findings.h"
+#include "profiler/analyzer/findings.h"
 
 /* How many findings there are of each severity. */
 struct found_counts {

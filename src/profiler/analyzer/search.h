@@ -1,11 +1,11 @@
 /* search.h - what every rule about measured calls is given. */
-#ifndef VRS_PROFILER_SEARCH_H
-#define VRS_PROFILER_SEARCH_H
+#ifndef VRS_PROFILER_ANALYZER_SEARCH_H
+#define VRS_PROFILER_ANALYZER_SEARCH_H
 
 #include "base/arena.h"
-#include "profiler/calls.h"
-#include "profiler/findings.h"
-#include "profiler/thresholds.h"
+#include "profiler/analyzer/calls.h"
+#include "profiler/analyzer/findings.h"
+#include "profiler/analyzer/thresholds.h"
 
 struct search {
     const struct calls *calls;

@@ -1,10 +1,10 @@
 /* score.c - points that findings cost, and marks for what is left. */
-#include "profiler/score.h"
+#include "profiler/analyzer/score.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profiler/findings.h"
+#include "profiler/analyzer/findings.h"
 
 static const uint32_t pattern_costs[] = {
     [SEVERITY_INFO] = 5, [SEVERITY_WARNING] = 10, [SEVERITY_CRITICAL] = 20

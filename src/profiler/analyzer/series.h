@@ -1,10 +1,10 @@
 /* series.h - leaks told from one series of samples, without functions or devices. */
-#ifndef VRS_PROFILER_SERIES_H
-#define VRS_PROFILER_SERIES_H
+#ifndef VRS_PROFILER_ANALYZER_SERIES_H
+#define VRS_PROFILER_ANALYZER_SERIES_H
 
 #include <stddef.h>
 
-#include "profiler/findings.h"
+#include "profiler/analyzer/findings.h"
 
 /* In this order, each at most once, of values of which all are known:
  *

@@ -1,5 +1,5 @@
 /* gaps.c - the three classes of gaps. */
-#include "profiler/gaps.h"
+#include "profiler/analyzer/gaps.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -9,10 +9,10 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/statistics.h"
-#include "profiler/calls.h"
-#include "profiler/findings.h"
-#include "profiler/samples.h"
-#include "profiler/thresholds.h"
+#include "profiler/analyzer/calls.h"
+#include "profiler/analyzer/findings.h"
+#include "profiler/analyzer/samples.h"
+#include "profiler/analyzer/thresholds.h"
 
 /* The gaps that are known, in the order of the samples. */
 struct series {

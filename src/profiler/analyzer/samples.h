@@ -1,6 +1,6 @@
 /* samples.h - measured samples of devices and ranks, as columns. */
-#ifndef VRS_PROFILER_SAMPLES_H
-#define VRS_PROFILER_SAMPLES_H
+#ifndef VRS_PROFILER_ANALYZER_SAMPLES_H
+#define VRS_PROFILER_ANALYZER_SAMPLES_H
 
 #include <stdint.h>
 

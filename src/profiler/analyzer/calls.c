@@ -1,5 +1,5 @@
 /* calls.c - calls sorted by function, by counting. */
-#include "profiler/calls.h"
+#include "profiler/analyzer/calls.h"
 
 #include <stdbool.h>
 #include <stddef.h>

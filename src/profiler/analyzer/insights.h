@@ -1,9 +1,9 @@
 /* insights.h - what times and memory of measured calls say of the program's speed. */
-#ifndef VRS_PROFILER_INSIGHTS_H
-#define VRS_PROFILER_INSIGHTS_H
+#ifndef VRS_PROFILER_ANALYZER_INSIGHTS_H
+#define VRS_PROFILER_ANALYZER_INSIGHTS_H
 
-#include "profiler/calls.h"
-#include "profiler/findings.h"
+#include "profiler/analyzer/calls.h"
+#include "profiler/analyzer/findings.h"
 
 /* In this order, each at most once; calls of which a rule does not know a figure it needs are left
  * out of that rule, and no duration of 0 divides.

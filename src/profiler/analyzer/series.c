@@ -1,5 +1,5 @@
 /* series.c - the three rules about a series of samples. */
-#include "profiler/series.h"
+#include "profiler/analyzer/series.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base/statistics.h"
-#include "profiler/findings.h"
-#include "profiler/thresholds.h"
+#include "profiler/analyzer/findings.h"
+#include "profiler/analyzer/thresholds.h"
 
 static void find_rise(const double *value, size_t count, const double *threshold,
                       struct findings *ret)

@@ -1,5 +1,5 @@
 /* thresholds.c - names and defaults of thresholds. */
-#include "profiler/thresholds.h"
+#include "profiler/analyzer/thresholds.h"
 
 const struct threshold_row threshold_table[THRESHOLD_COUNT] = {
     [THRESHOLD_LEAK_RATIO] = { "memory_leak_ratio", 0.7, false },

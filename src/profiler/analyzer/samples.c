@@ -1,11 +1,11 @@
 /* samples.c - gaps of samples, and their order in time. */
-#include "profiler/samples.h"
+#include "profiler/analyzer/samples.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
-#include "profiler/calls.h"
+#include "profiler/analyzer/calls.h"
 
 int64_t samples_gap(const struct samples *samples, uint32_t i)
 {

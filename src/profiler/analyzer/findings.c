@@ -1,5 +1,5 @@
 /* findings.c - rows of findings, which remember that memory ran out. */
-#include "profiler/findings.h"
+#include "profiler/analyzer/findings.h"
 
 #include <assert.h>
 #include <math.h>
