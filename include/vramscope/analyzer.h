@@ -72,6 +72,15 @@ struct vrs_calls {
     const int64_t *grown_bytes;                /* from before to after; 0 where it shrank */
 };
 
+struct vrs_calls_totals {
+    int64_t grown_bytes;
+    double seconds;
+};
+
+/* Of all calls; what is not known of one is left out. */
+VRS_API enum vrs_status vrs_calls_total(const struct vrs_calls *calls, struct vrs_calls_totals *ret,
+                                        struct vrs_error *err);
+
 /* Patterns in memory: memory_leak, fragmentation, inefficient_allocation, memory_spikes,
  * repeated_allocations. */
 VRS_API enum vrs_status vrs_patterns(const struct vrs_calls *calls, const double *thresholds,

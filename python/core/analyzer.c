@@ -244,6 +244,24 @@ static PyObject *of_calls(PyObject *module, PyObject *args, calls_rule *ask)
     return result;
 }
 
+static PyObject *totals(PyObject *module, PyObject *columns)
+{
+    PyObject *result = NULL;
+    struct taken t = { .count = 0 };
+    struct vrs_calls calls;
+    if (calls_take(&t, columns, &calls)) {
+        struct vrs_calls_totals total = { 0, 0 };
+        struct vrs_error why;
+        enum vrs_status status;
+        Py_BEGIN_ALLOW_THREADS status = vrs_calls_total(&calls, &total, &why);
+        Py_END_ALLOW_THREADS result =
+            status == VRS_OK ? Py_BuildValue("(Ld)", (long long)total.grown_bytes, total.seconds)
+                             : raise_error(core_state_of(module), &why, NULL);
+    }
+    taken_leave(&t);
+    return result;
+}
+
 static PyObject *patterns(PyObject *module, PyObject *args)
 {
     return of_calls(module, args, vrs_patterns);
@@ -371,6 +389,8 @@ static PyObject *thresholds(PyObject *module, PyObject *unused)
 PyMethodDef analyzer_functions[] = {
     { "_thresholds", thresholds, METH_NOARGS,
       "_thresholds()\n--\n\nNames and defaults of the thresholds of all rules." },
+    { "_totals", totals, METH_O,
+      "_totals(calls, /)\n--\n\n(bytes, seconds) of all measured calls." },
     { "_patterns", patterns, METH_VARARGS,
       "_patterns(calls, thresholds, /)\n--\n\nPatterns in the memory of measured calls." },
     { "_insights", insights, METH_VARARGS,

@@ -142,6 +142,16 @@ static enum vrs_status samples_take(const struct vrs_samples *given, struct samp
     return VRS_OK;
 }
 
+enum vrs_status vrs_calls_total(const struct vrs_calls *calls, struct vrs_calls_totals *ret,
+                                struct vrs_error *err)
+{
+    struct calls taken;
+    TRY(calls_take(calls, &taken, err));
+    struct calls_totals total = calls_total(&taken);
+    *ret = (struct vrs_calls_totals){ total.grown_bytes, total.seconds };
+    return VRS_OK;
+}
+
 typedef void calls_rule(const struct calls *calls, const double *thresholds, struct findings *ret);
 
 static enum vrs_status ask_calls(calls_rule *find, const struct vrs_calls *given,

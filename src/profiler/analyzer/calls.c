@@ -1,6 +1,7 @@
 /* calls.c - calls sorted by function, by counting. */
 #include "profiler/analyzer/calls.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,4 +30,16 @@ int64_t calls_growth(const struct calls *calls, uint32_t call)
 {
     int64_t before = calls->before_bytes[call], after = calls->after_bytes[call];
     return bytes_known(before) && bytes_known(after) ? i64_minus(after, before) : BYTES_UNKNOWN;
+}
+
+struct calls_totals calls_total(const struct calls *calls)
+{
+    struct calls_totals total = { 0, 0 };
+    for (uint32_t i = 0; i < calls->count; i++) {
+        if (bytes_known(calls->grown_bytes[i]))
+            total.grown_bytes = i64_plus(total.grown_bytes, calls->grown_bytes[i]);
+        if (isfinite(calls->seconds[i]))
+            total.seconds += calls->seconds[i];
+    }
+    return total;
 }

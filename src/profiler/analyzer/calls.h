@@ -39,4 +39,12 @@ static inline bool bytes_known(int64_t bytes)
 /* What is allocated after the call and was not before; BYTES_UNKNOWN where one of them is. */
 int64_t calls_growth(const struct calls *calls, uint32_t call);
 
+struct calls_totals {
+    int64_t grown_bytes;
+    double seconds;
+};
+
+/* Of all calls; what is not known of one is left out. */
+struct calls_totals calls_total(const struct calls *calls);
+
 #endif

@@ -1,0 +1,34 @@
+"""The names of gpumemprof over vramscope: change the import, the rest runs as it is.
+
+>>> from vramscope.compat.gpumemprof import MemoryAnalyzer, format_bytes
+>>> format_bytes(1536)
+'1.50 KB'
+>>> MemoryAnalyzer().analyze_memory_patterns([])
+[]
+"""
+_HOMES = {
+    "analyzer": ("MemoryAnalyzer",),
+    "collectors": ("DeviceMemoryCollector", "DeviceMemorySample"),
+    "records": ("GapFinding", "MemoryPattern", "MemorySnapshot", "PerformanceInsight",
+                "ProfileResult", "TrackingEvent"),
+    "telemetry": ("TelemetryEventV2", "load_telemetry_events", "resolve_distributed_identity",
+                  "telemetry_event_from_record", "telemetry_event_to_dict",
+                  "validate_telemetry_record"),
+    "utils": ("convert_bytes", "format_bytes", "suggest_memory_optimization"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name):
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})
