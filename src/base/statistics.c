@@ -127,12 +127,7 @@ void statistics_sort(double *value, size_t count)
  * it. */
 static struct pair percentile(const double *sorted, size_t count, double share)
 {
-    double last = (double)(count - 1), below = floor(last * share);
-    double part = fma(last, share, -below);
-    if (part < 0) { /* the product was rounded up to a whole number */
-        below--;
-        part++;
-    }
+    double place = (double)(count - 1) * share, below = floor(place), part = place - below;
     size_t at = (size_t)below;
     struct pair low = { sorted[at], 0 };
     if (part == 0 || at + 1 >= count)

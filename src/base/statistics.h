@@ -25,7 +25,8 @@ double statistics_deviation(const double *value, size_t count);
 void statistics_sort(double *value, size_t count);
 
 /* The percentile at `share` of 0 … 1: linear between the order statistics on both sides of the
- * place (count - 1) * share.  One value or equal values: that value.  Any other share: NaN. */
+ * place (count - 1) * share, a product of doubles: at 0.9 of eleven values it is the tenth.  One
+ * value or equal values: that value.  Any other share: NaN. */
 double statistics_percentile(const double *sorted, size_t count, double share);
 
 /* The median, which is the percentile at 0.5. */

@@ -31,7 +31,7 @@ def deviation(values):
 def percentile(values, share):
     if not known(values) or not 0 <= share <= 1:
         return None
-    ordered, place = sorted(map(Fraction, values)), (len(values) - 1) * Fraction(share)
+    ordered, place = sorted(map(Fraction, values)), Fraction((len(values) - 1) * float(share))
     below = int(place)
     above = min(below + 1, len(values) - 1)
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
