@@ -4,7 +4,6 @@ Rules and figures are the core's; texts are in texts.py.  Every threshold is in 
 """
 from __future__ import annotations
 
-from typing import Any
 
 from vramscope import _core
 from vramscope.compat.gpumemprof import texts
@@ -12,6 +11,10 @@ from vramscope.compat.gpumemprof.records import (
     CollectiveAttributionConfig, CollectiveAttributionEvidence, CollectiveAttributionResult,
     GapFinding, MemoryPattern, PerformanceInsight)
 from vramscope.compat.gpumemprof.utils import format_bytes
+
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["GapFinding", "MemoryAnalyzer", "MemoryPattern", "PerformanceInsight",
            "resolve_collective_attribution_config"]

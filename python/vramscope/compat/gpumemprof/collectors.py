@@ -3,7 +3,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["DeviceMemoryCollector", "DeviceMemorySample"]
 

@@ -2,7 +2,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["CollectiveAttributionConfig", "CollectiveAttributionEvidence",
            "CollectiveAttributionResult", "GapFinding", "MemoryPattern", "MemorySnapshot",

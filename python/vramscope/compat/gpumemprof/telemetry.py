@@ -2,9 +2,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from vramscope import ranks
+
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["SCHEMA_VERSION_V2", "TelemetryEventV2", "load_telemetry_events",
            "resolve_distributed_identity", "telemetry_event_from_record",
