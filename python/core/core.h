@@ -123,6 +123,10 @@ PyObject *result_kept(PyObject *module, PyObject *args);
 extern PyType_Spec sim_spec, sim_handle_spec;
 struct vrs_sim *sim_of(PyObject *object); /* of an object of class Sim, which keeps it */
 
+/* objects.c */
+PyObject *objects_model_size(PyObject *module, PyObject *args);
+PyObject *objects_tensors(PyObject *module, PyObject *args);
+
 /* A pool of Python's threads must not multiply into one of ours for each of its threads. */
 bool on_main_thread(void);
 

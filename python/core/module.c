@@ -114,6 +114,10 @@ static PyMethodDef functions[] = {
     { "_usage", core_usage, METH_O, "An Error with the status \"usage\", to be raised." },
     { "_rebuild_view", view_rebuild, METH_VARARGS, "A Record or ScopeResult out of a pickle." },
     { "_kept_result", result_kept, METH_VARARGS, NULL },
+    { "model_size", objects_model_size, METH_VARARGS,
+      "model_size(modules, tensors, outputs, depth_plus_1, /)\n--\n\nSee vramscope.model_size." },
+    { "tensors", objects_tensors, METH_VARARGS,
+      "tensors(tensors, devices, /)\n--\n\nSee vramscope.tensors." },
     { NULL, NULL, 0, NULL },
 };
 

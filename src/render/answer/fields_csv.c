@@ -3,8 +3,8 @@
  * One line for each row of the list that the kind has as its table, of all files and devices; in
  * front stand those members of the rows above that say whose it is.  A column has the path of its
  * member, "site.culprit"; what is a list of rows, a stack or a row of its own behind a pointer has
- * none.  Null is empty, a list of values has a space between them.  Why a device has fewer rows
- * than it might, or none, is told in notes: lines have no place for it. */
+ * none.  Null is empty; a list of numbers has a space between them, one of texts "; ".  Why a
+ * device has fewer rows than it might, or none, is told in notes: lines have no place for it. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,12 +86,29 @@ static void put_value(struct buf *to, enum field_type type, const struct field_v
     }
 }
 
+/* Texts may hold spaces: they stand in one cell, "; " between them. */
+static void put_texts(const struct csv_writer *w, const struct field *f, const void *list,
+                      uint32_t count)
+{
+    struct buf texts;
+    buf_init(&texts, SIZE_MAX / 2);
+    for (uint32_t i = 0; i < count; i++) {
+        buf_text(&texts, i > 0 ? "; " : "");
+        buf_str(&texts, field_element_of(f, list, i).text);
+    }
+    csv_text(&w->out->text, buf_slice(&texts));
+    buf_end(&texts, &w->out->text);
+}
+
 static void put_values(const struct csv_writer *w, const struct field *f, const void *row,
                        const void *above)
 {
-    assert(f->of != FIELD_TEXT); /* which may hold spaces */
     uint32_t count = 0;
     const void *list = field_list_of(f, row, above, &count);
+    if (f->of == FIELD_TEXT) {
+        put_texts(w, f, list, list == NULL ? 0 : count);
+        return;
+    }
     for (uint32_t i = 0; list != NULL && i < count; i++) {
         struct field_value v = field_element_of(f, list, i);
         if (i > 0)

@@ -1,0 +1,85 @@
+/* objects.h - what the Python objects of a running program hold: the modules of a model with their
+ * parameters and buffers, and the tensors that the collector knows.
+ *
+ * The caller lists the objects; here they are added up.  A storage, the memory under tensors, is
+ * counted once, however many tensors stand on it.  UINT64_MAX is what is not known.  Texts are
+ * UTF-8, and none is kept. */
+#ifndef VRAMSCOPE_OBJECTS_H
+#define VRAMSCOPE_OBJECTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vramscope/error.h"
+#include "vramscope/vramscope.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a tensor is to its program; of several on one storage the first of these is told. */
+enum vrs_tensor_kind {
+    VRS_PARAMETER,
+    VRS_GRADIENT,
+    VRS_OPTIMIZER_STATE,
+    VRS_BUFFER,
+    VRS_OTHER_TENSOR
+};
+
+/* A tensor, or one of the dense ones that a sparse or quantised tensor is made of. */
+struct vrs_tensor {
+    uint32_t owner;   /* the number of the module that has it; of a model alone */
+    const char *name; /* "layers.0.weight"; "" where it has none */
+    const char *shape, *dtype, *device;
+    enum vrs_tensor_kind kind;
+    bool trainable;
+    uint64_t elements, bytes; /* UINT64_MAX: it has no shape yet */
+    uint64_t full_bytes;      /* of all shards */
+    uint64_t storage;         /* equal for tensors of one storage */
+    uint64_t storage_bytes;
+    uint64_t offset_bytes; /* in the storage */
+};
+
+/* A module; the caller gives them as named_modules does: each before those inside it. */
+struct vrs_module {
+    const char *path; /* "layers.0"; "" is the model itself */
+    const char *type;
+};
+
+/* A tensor that a module returned from one of its calls in a forward. */
+struct vrs_output {
+    uint32_t module;
+    uint32_t call;  /* outputs of one call stand together and have its number */
+    uint64_t bytes; /* UINT64_MAX: the call returned no tensor */
+};
+
+struct vrs_model_options {
+    size_t size;
+    uint32_t depth; /* modules further inside are counted in the one around them; plus 1; 0: none
+                     * is */
+    const struct vrs_output *output; /* NULL: no forward was run */
+    uint32_t outputs;
+};
+/* The size of a model: a row for each module with what it owns itself, and the total. */
+VRS_API enum vrs_status vrs_model_size(const struct vrs_module *module, uint32_t modules,
+                                       const struct vrs_tensor *tensor, uint32_t tensors,
+                                       const struct vrs_model_options *options,
+                                       struct vrs_result **ret, struct vrs_error *err);
+
+/* What the allocator of a device says. */
+struct vrs_device_bytes {
+    const char *device;
+    uint64_t allocated, requested;
+};
+/* The storages under some tensors, the largest first, and by device how much of what is allocated
+ * none of them has. */
+VRS_API enum vrs_status vrs_tensors(const struct vrs_tensor *tensor, uint32_t tensors,
+                                    const struct vrs_device_bytes *device, uint32_t devices,
+                                    struct vrs_result **ret, struct vrs_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,179 @@
+/* objects.c - lists of modules and tensors, as the Python files collect them, into their sizes.
+ *
+ * A module is (path, type), an output (module, call, bytes), a tensor (owner, name, shape, dtype,
+ * device, kind, trainable, elements, bytes, full_bytes, storage, storage_bytes, offset_bytes). None
+ * is what is not known; kinds are numbers in the order of enum vrs_tensor_kind. */
+#include "core.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "vramscope/objects.h"
+#include "vramscope/vramscope.h"
+
+/* A number, or None: not known. */
+static int number_into(PyObject *object, void *ret)
+{
+    uint64_t number = object == Py_None ? UINT64_MAX : PyLong_AsUnsignedLongLong(object);
+    if (number == UINT64_MAX && PyErr_Occurred())
+        return 0;
+    *(uint64_t *)ret = number;
+    return 1;
+}
+
+/* Any text as UTF-8; `texts` keeps it. */
+static const char *text_of(PyObject *object, PyObject *texts)
+{
+    PyObject *bytes = PyUnicode_AsEncodedString(object, "utf-8", "backslashreplace");
+    const char *text = NULL;
+    if (bytes != NULL && PyList_Append(texts, bytes) == 0)
+        text = PyBytes_AsString(bytes);
+    Py_XDECREF(bytes);
+    return text;
+}
+
+/* Reads one tuple of a list into one row; false with an exception set. */
+typedef bool read_row(PyObject *tuple, PyObject *texts, void *row);
+
+static bool read_module(PyObject *tuple, PyObject *texts, void *row)
+{
+    struct vrs_module *m = row;
+    PyObject *path, *type;
+    if (!PyArg_ParseTuple(tuple, "UU:module", &path, &type))
+        return false;
+    m->path = text_of(path, texts);
+    m->type = m->path == NULL ? NULL : text_of(type, texts);
+    return m->type != NULL;
+}
+
+static bool read_output(PyObject *tuple, PyObject *texts, void *row)
+{
+    struct vrs_output *o = row;
+    unsigned int module, call;
+    (void)texts;
+    if (!PyArg_ParseTuple(tuple, "IIO&:output", &module, &call, number_into, &o->bytes))
+        return false;
+    o->module = module;
+    o->call = call;
+    return true;
+}
+
+static bool read_tensor(PyObject *tuple, PyObject *texts, void *row)
+{
+    struct vrs_tensor *t = row;
+    PyObject *name, *shape, *dtype, *device;
+    unsigned int owner, kind;
+    int trainable;
+    if (!PyArg_ParseTuple(tuple, "IUUUUIpO&O&O&O&O&O&:tensor", &owner, &name, &shape, &dtype,
+                          &device, &kind, &trainable, number_into, &t->elements, number_into,
+                          &t->bytes, number_into, &t->full_bytes, number_into, &t->storage,
+                          number_into, &t->storage_bytes, number_into, &t->offset_bytes))
+        return false;
+    t->owner = owner;
+    t->kind = (enum vrs_tensor_kind)kind;
+    t->trainable = trainable != 0;
+    PyObject *const text[] = { name, shape, dtype, device };
+    const char **const to[] = { &t->name, &t->shape, &t->dtype, &t->device };
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
+        *to[i] = text_of(text[i], texts);
+        if (*to[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
+static bool read_device(PyObject *tuple, PyObject *texts, void *row)
+{
+    struct vrs_device_bytes *d = row;
+    PyObject *device;
+    if (!PyArg_ParseTuple(tuple, "UO&O&:device", &device, number_into, &d->allocated, number_into,
+                          &d->requested))
+        return false;
+    d->device = text_of(device, texts);
+    return d->device != NULL;
+}
+
+/* The rows of a list of tuples; NULL with an exception set.  Free them. */
+static void *read_rows(PyObject *list, size_t width, read_row *read, PyObject *texts,
+                       uint32_t *ret_count)
+{
+    Py_ssize_t count = PyList_Size(list);
+    char *rows = count < 0 ? NULL : calloc((size_t)count + 1, width);
+    if (rows == NULL && !PyErr_Occurred())
+        PyErr_NoMemory();
+    for (Py_ssize_t i = 0; rows != NULL && i < count; i++) {
+        PyObject *tuple = PyList_GetItem(list, i);
+        if (tuple == NULL || !read(tuple, texts, rows + (size_t)i * width)) {
+            free(rows);
+            rows = NULL;
+        }
+    }
+    *ret_count = (uint32_t)count;
+    return rows;
+}
+
+/* An answer, or the exception that the core failed with. */
+static PyObject *answered(PyObject *module, enum vrs_status status, struct vrs_result *result,
+                          const struct vrs_error *err)
+{
+    struct core_state *state = core_state_of(module);
+    return status == VRS_OK ? answer_make(state, result, 0) : raise_error(state, err, NULL);
+}
+
+PyObject *objects_model_size(PyObject *module, PyObject *args)
+{
+    PyObject *modules, *tensors, *outputs, *texts, *made = NULL;
+    struct vrs_model_options options = { .size = sizeof options };
+    unsigned int depth_plus_1;
+    if (!PyArg_ParseTuple(args, "OOOI:model_size", &modules, &tensors, &outputs, &depth_plus_1) ||
+        (texts = PyList_New(0)) == NULL)
+        return NULL;
+    uint32_t module_count = 0, tensor_count = 0;
+    struct vrs_module *m = read_rows(modules, sizeof *m, read_module, texts, &module_count);
+    struct vrs_tensor *t =
+        m == NULL ? NULL : read_rows(tensors, sizeof *t, read_tensor, texts, &tensor_count);
+    struct vrs_output *o = NULL;
+    if (t != NULL && outputs != Py_None)
+        o = read_rows(outputs, sizeof *o, read_output, texts, &options.outputs);
+    options.depth = depth_plus_1;
+    options.output = o;
+    if (!PyErr_Occurred()) {
+        struct vrs_result *result = NULL;
+        struct vrs_error err;
+        enum vrs_status status;
+        Py_BEGIN_ALLOW_THREADS status =
+            vrs_model_size(m, module_count, t, tensor_count, &options, &result, &err);
+        Py_END_ALLOW_THREADS made = answered(module, status, result, &err);
+    }
+    free(m);
+    free(t);
+    free(o);
+    Py_DECREF(texts);
+    return made;
+}
+
+PyObject *objects_tensors(PyObject *module, PyObject *args)
+{
+    PyObject *tensors, *devices, *texts, *made = NULL;
+    if (!PyArg_ParseTuple(args, "OO:tensors", &tensors, &devices) ||
+        (texts = PyList_New(0)) == NULL)
+        return NULL;
+    uint32_t tensor_count = 0, device_count = 0;
+    struct vrs_tensor *t = read_rows(tensors, sizeof *t, read_tensor, texts, &tensor_count);
+    struct vrs_device_bytes *d =
+        t == NULL ? NULL : read_rows(devices, sizeof *d, read_device, texts, &device_count);
+    if (d != NULL) {
+        struct vrs_result *result = NULL;
+        struct vrs_error err;
+        enum vrs_status status;
+        Py_BEGIN_ALLOW_THREADS status =
+            vrs_tensors(t, tensor_count, d, device_count, &result, &err);
+        Py_END_ALLOW_THREADS made = answered(module, status, result, &err);
+    }
+    free(t);
+    free(d);
+    Py_DECREF(texts);
+    return made;
+}
