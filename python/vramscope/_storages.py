@@ -34,8 +34,9 @@ def pieces(tensor: Any) -> Iterator[Any]:
     """The dense tensors that it is made of: itself, the parts of a sparse one, those in a wrapper."""
     inner = getattr(tensor, "__tensor_flatten__", None)
     if inner is not None:
-        for name in inner()[0]:
-            yield from pieces(getattr(tensor, name))
+        for part in (getattr(tensor, name) for name in inner()[0]):
+            if hasattr(part, "untyped_storage"):
+                yield from pieces(part)
     else:
         parts = _SPARSE.get(str(tensor.layout))
         plain = tensor.detach() if parts else tensor

@@ -1,4 +1,6 @@
 """Real models: the drop-in model size profiler gives what the document's own program gives."""
+import os
+
 import in_torch
 import pytest
 
@@ -7,7 +9,8 @@ pytestmark = pytest.mark.torch
 
 @pytest.fixture(scope="module")
 def said():
-    return in_torch.answer("real/compat_model_size.py")
+    shared = os.environ.get("VRAMSCOPE_TEST_SHARED")
+    return in_torch.answer("real/compat_model_size.py", *([shared] if shared else []))
 
 
 def test_figures_of_known_models(said):
@@ -33,8 +36,8 @@ def test_traps_are_kept(said):
     assert [row.split()[:2] for row in rows["attention"]] == [["out_proj", "4,160"]]  # of 16,640
 
 
-def test_all_is_what_the_document_gives(shared):
-    both = in_torch.answer("real/compat_model_size.py", shared)
-    for name, of in both.items():
+@pytest.mark.usefixtures("shared")
+def test_all_is_what_the_document_gives(said):
+    for name, of in said.items():
         assert of["ours"] == of["theirs"], name
         assert list(of["ours"][1]) == list(of["theirs"][1]), name

@@ -1,0 +1,305 @@
+/* test_objects.c - sizes of models and storages under tensors, from lists to texts, with every
+ * allocation failing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "made/fault.h"
+#include "vramscope/error.h"
+#include "vramscope/objects.h"
+#include "vramscope/vramscope.h"
+
+enum { TEXT_MOST = 16384 };
+
+struct text {
+    char at[TEXT_MOST];
+    size_t len;
+};
+
+static bool put(void *arg, const char *bytes, size_t len)
+{
+    struct text *t = arg;
+    if (len >= TEXT_MOST - t->len)
+        return false;
+    memcpy(t->at + t->len, bytes, len);
+    t->len += len;
+    t->at[t->len] = '\0';
+    return true;
+}
+
+static enum vrs_status write_as(const struct vrs_result *result, enum vrs_format format,
+                                uint32_t width, struct text *to)
+{
+    struct vrs_write_options options = {
+        .size = sizeof options, .format = format, .width = width, .ascii = true
+    };
+    struct vrs_sink sink = { put, to };
+    return vrs_write(result, &options, &sink, NULL);
+}
+
+/* What is asked, and all that is written of the answer. */
+struct asking {
+    const struct vrs_module *module;
+    const struct vrs_tensor *tensor;
+    const struct vrs_device_bytes *device;
+    uint32_t modules, tensors, devices;
+    struct vrs_model_options options;
+    struct text text;
+};
+
+static enum vrs_status write_all(struct vrs_result *result, struct text *to)
+{
+    static const enum vrs_format formats[] = { VRS_TEXT, VRS_JSON, VRS_CSV };
+    enum vrs_status status = VRS_OK;
+    to->len = 0;
+    for (size_t i = 0; status == VRS_OK && i < sizeof formats / sizeof *formats; i++)
+        status = write_as(result, formats[i], 200, to);
+    vrs_result_free(result);
+    return status;
+}
+
+static enum vrs_status ask_model(void *arg)
+{
+    struct asking *a = arg;
+    struct vrs_result *result;
+    enum vrs_status status =
+        vrs_model_size(a->module, a->modules, a->tensor, a->tensors, &a->options, &result, NULL);
+    return status == VRS_OK ? write_all(result, &a->text) : status;
+}
+
+static enum vrs_status ask_tensors(void *arg)
+{
+    struct asking *a = arg;
+    struct vrs_result *result;
+    enum vrs_status status =
+        vrs_tensors(a->tensor, a->tensors, a->device, a->devices, &result, NULL);
+    return status == VRS_OK ? write_all(result, &a->text) : status;
+}
+
+static const char *said(struct asking *a, enum vrs_status (*ask)(void *arg))
+{
+    a->options.size = sizeof a->options;
+    assert_int_equal(ask(a), VRS_OK);
+    return a->text.at;
+}
+
+#define SAYS(text, part) assert_non_null(strstr(text, part))
+
+/* The root owns a buffer; "a" and "b" have one weight; "c" is a half of what "c.d" stands on. */
+static const struct vrs_module modules[] = {
+    { "", "Model" }, { "a", "Linear" }, { "b", "Linear" }, { "c", "Block" }, { "c.d", "Linear" },
+};
+#define OF(owner, name, kind) (owner), (name), "(2, 3)", "float32", "cpu", (kind)
+static const struct vrs_tensor tensors[] = {
+    { OF(0, "mask", VRS_BUFFER), false, 6, 6, 6, 100, 8, 0 },
+    { OF(1, "a.weight", VRS_PARAMETER), true, 1000, 4000, 4000, 200, 4000, 0 },
+    { OF(1, "a.bias", VRS_PARAMETER), false, 10, 40, 40, 300, 40, 0 },
+    { OF(2, "b.weight", VRS_PARAMETER), true, 1000, 4000, 4000, 200, 4000, 0 },
+    { OF(3, "c.first", VRS_PARAMETER), true, 25, 100, 400, 400, 200, 0 },
+    { OF(4, "c.d.rest", VRS_PARAMETER), true, 25, 100, 100, 400, 200, 100 },
+};
+#define MODEL                                                                                      \
+    {                                                                                              \
+        .module = modules, .modules = sizeof modules / sizeof *modules, .tensor = tensors,         \
+        .tensors = sizeof tensors / sizeof *tensors                                                \
+    }
+
+static void rows_add_up_and_a_storage_counts_once(void **state)
+{
+    struct asking a = MODEL;
+    (void)state;
+    const char *text = said(&a, ask_model);
+    SAYS(text,
+         "Model: 1,060 parameters, 1,050 of them trainable; parameters 4.14 KiB, buffers 6 B; "
+         "in storages 4.15 KiB; all shards 4.44 KiB");
+    SAYS(text, "\"total\": { \"parameters\": 1060, \"trainable\": 1050, \"parameter_bytes\": 4240, "
+               "\"buffer_bytes\": 6, \"storage_bytes\": 4248, \"full_bytes\": 4546 }");
+    SAYS(text, "{ \"path\": \"b\", \"type\": \"Linear\", \"own\": false, \"modules\": 1, "
+               "\"parameters\": 0, \"trainable\": 0, \"parameter_bytes\": 0, \"buffer_bytes\": 0, "
+               "\"storage_bytes\": 0, \"full_bytes\": 0, \"all_bytes\": 0, "
+               "\"shared_with\": [\"a.weight\"], \"calls\": null, \"output_bytes\": null }");
+    SAYS(text, "\"path\": \"c\", \"type\": \"Block\", \"own\": true, \"modules\": 1, "
+               "\"parameters\": 25, \"trainable\": 25, \"parameter_bytes\": 100, "
+               "\"buffer_bytes\": 0, \"storage_bytes\": 200, \"full_bytes\": 400, "
+               "\"all_bytes\": 200, \"shared_with\": []");
+    SAYS(text, "\"parameters\": 25, \"trainable\": 25, \"parameter_bytes\": 100, "
+               "\"buffer_bytes\": 0, \"storage_bytes\": 0, \"full_bytes\": 100, \"all_bytes\": 0, "
+               "\"shared_with\": [\"c.first\"]");
+    SAYS(text, "c (own)");
+    SAYS(text, "\nb,Linear,false,1,0,0,0,0,0,0,0,a.weight,,\r\n");
+}
+
+static void what_is_too_far_inside_is_in_the_row_around_it(void **state)
+{
+    struct asking a = MODEL;
+    (void)state;
+    a.options.depth = 1 + 1;
+    const char *text = said(&a, ask_model);
+    SAYS(text, "\"path\": \"c\", \"type\": \"Block\", \"own\": false, \"modules\": 2, "
+               "\"parameters\": 50");
+    assert_null(strstr(text, "\"c.d\""));
+    SAYS(text, "c (2 modules)");
+    a.options.depth = 1;
+    SAYS(said(&a, ask_model), "\"path\": \"\", \"type\": \"Model\", \"own\": false, "
+                              "\"modules\": 5, \"parameters\": 1060");
+}
+
+static void lazy_tensors_make_the_total_a_lower_bound(void **state)
+{
+    static const struct vrs_tensor lazy[] = {
+        { OF(1, "a.weight", VRS_PARAMETER), true, UINT64_MAX, UINT64_MAX, UINT64_MAX, 1, UINT64_MAX,
+          0 },
+        { OF(2, "b.weight", VRS_PARAMETER), true, 10, 40, 40, 2, 40, 0 },
+    };
+    struct asking a = MODEL;
+    (void)state;
+    a.tensor = lazy;
+    a.tensors = 2;
+    const char *text = said(&a, ask_model);
+    SAYS(text, "Model: at least 10 parameters");
+    SAYS(text, "\"at_least\": true");
+    SAYS(text, "\"path\": \"a\", \"type\": \"Linear\", \"own\": false, \"modules\": 1, "
+               "\"parameters\": null, \"trainable\": null, \"parameter_bytes\": null, "
+               "\"buffer_bytes\": 0, \"storage_bytes\": null, \"full_bytes\": null, "
+               "\"all_bytes\": null");
+    SAYS(text, "\"path\": \"\", \"type\": \"Model\", \"own\": true, \"modules\": 1, "
+               "\"parameters\": 0");
+}
+
+static void outputs_are_those_of_all_calls(void **state)
+{
+    static const struct vrs_output outputs[] = {
+        { 1, 0, 100 }, { 1, 0, 20 }, { 1, 1, 3 }, { 4, 2, 7 }, { 2, 3, UINT64_MAX }, { 0, 4, 50 },
+    };
+    struct asking a = MODEL;
+    (void)state;
+    a.options.output = outputs;
+    a.options.outputs = sizeof outputs / sizeof *outputs;
+    const char *text = said(&a, ask_model);
+    SAYS(text, "\"shared_with\": [], \"calls\": 2, \"output_bytes\": 123 }");
+    SAYS(text, "\"shared_with\": [\"a.weight\"], \"calls\": 1, \"output_bytes\": null }");
+    SAYS(text, "\"calls\": 0, \"output_bytes\": null }"); /* of c */
+    /* What a module returns that has no row of its own is of no row. */
+    a.options.depth = 1 + 1;
+    assert_null(strstr(said(&a, ask_model), "\"output_bytes\": 7"));
+}
+
+static void a_module_that_is_not_there_is_refused(void **state)
+{
+    static const struct vrs_output output = { 5, 0, 1 };
+    struct vrs_model_options options = { sizeof options, 0, &output, 1 };
+    struct vrs_tensor stray = tensors[0];
+    struct vrs_result *result = NULL;
+    struct vrs_error err;
+    (void)state;
+    stray.owner = 5;
+    assert_int_equal(vrs_model_size(modules, 5, &stray, 1, NULL, &result, &err), VRS_USAGE);
+    assert_string_equal(err.message, "tensor 0 is of module 5, and there are 5");
+    assert_int_equal(vrs_model_size(modules, 5, tensors, 0, &options, &result, &err), VRS_USAGE);
+    assert_string_equal(err.message, "output 0 is of module 5, and there are 5");
+    stray.kind = (enum vrs_tensor_kind)9;
+    assert_int_equal(vrs_tensors(&stray, 1, NULL, 0, &result, &err), VRS_USAGE);
+    assert_null(result);
+}
+
+static const struct vrs_tensor known[] = {
+    { OF(0, "", VRS_OTHER_TENSOR), false, 0, 0, 0, 1, 400, 0 },
+    { OF(0, "w", VRS_PARAMETER), true, 0, 0, 0, 1, 400, 0 },
+    { OF(0, "v", VRS_OTHER_TENSOR), false, 0, 0, 0, 1, 400, 0 },
+    { OF(0, "w.grad", VRS_GRADIENT), false, 0, 0, 0, 2, 400, 0 },
+    { OF(0, "big", VRS_BUFFER), false, 0, 0, 0, 3, 4096, 0 },
+    { OF(0, "opaque", VRS_OTHER_TENSOR), false, 0, 0, 0, 4, UINT64_MAX, 0 },
+    { 0, "gpu", "()", "int8", "cuda:0", VRS_OPTIMIZER_STATE, false, 0, 0, 0, 5, 512, 0 },
+};
+#define TABLE                                                                                      \
+    {                                                                                              \
+        .tensor = known, .tensors = sizeof known / sizeof *known                                   \
+    }
+
+static void storages_have_one_row_each(void **state)
+{
+    struct asking a = TABLE;
+    (void)state;
+    const char *text = said(&a, ask_tensors);
+    const char *first = strstr(text, "\"rows\": ["), *big = strstr(first, "4096");
+    SAYS(text, "{ \"bytes\": 400, \"count\": 3, \"kind\": \"parameter\", \"name\": \"w\", "
+               "\"shape\": \"(2, 3)\", \"dtype\": \"float32\", \"device\": \"cpu\", "
+               "\"shared_by\": [\"v\"] }");
+    SAYS(text, "{ \"bytes\": null, \"count\": 1, \"kind\": \"other\", \"name\": \"opaque\"");
+    SAYS(text, "\"device\": \"cpu\", \"storages\": 4, \"unknown\": 1, \"bytes\": 4896, "
+               "\"invisible_bytes\": null, \"rounding_bytes\": null, \"allocated_bytes\": null");
+    assert_true(big != NULL && big < strstr(first, "\"gpu\"") &&
+                strstr(first, "\"gpu\"") < strstr(first, "\"w\"") &&
+                strstr(first, "\"w\"") < strstr(first, "\"w.grad\"") &&
+                strstr(first, "\"w.grad\"") < strstr(first, "\"opaque\""));
+    SAYS(text, "v and 1 more");
+}
+
+static void what_no_tensor_has_is_the_rest(void **state)
+{
+    static const struct vrs_device_bytes devices[] = {
+        { "cuda:0", 2048, 1500 },
+        { "cuda:1", 1024, UINT64_MAX },
+    };
+    struct asking a = TABLE;
+    (void)state;
+    a.device = devices;
+    a.devices = 2;
+    const char *text = said(&a, ask_tensors);
+    SAYS(text, "\"device\": \"cuda:0\", \"storages\": 1, \"unknown\": 0, \"bytes\": 512, "
+               "\"invisible_bytes\": 988, \"rounding_bytes\": 548, \"allocated_bytes\": 2048");
+    SAYS(text, "\"device\": \"cuda:1\", \"storages\": 0, \"unknown\": 0, \"bytes\": 0, "
+               "\"invisible_bytes\": null, \"rounding_bytes\": null, \"allocated_bytes\": 1024");
+}
+
+static void of_many_storages_the_largest_are_shown(void **state)
+{
+    struct vrs_tensor many[30];
+    struct asking a = { .tensor = many, .tensors = 30 };
+    (void)state;
+    for (uint32_t i = 0; i < 30; i++) {
+        many[i] = known[0];
+        many[i].storage = i;
+        many[i].storage_bytes = 1000 + i;
+    }
+    SAYS(said(&a, ask_tensors), "9.81 KiB  other (10 storages)");
+}
+
+static void nothing_is_an_answer(void **state)
+{
+    struct asking a = { .tensors = 0 };
+    (void)state;
+    SAYS(said(&a, ask_tensors), "no tensor that Python can reach\n");
+    SAYS(said(&a, ask_model), "\"rows\": []");
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    struct asking model = MODEL, table = TABLE;
+    (void)state;
+    model.options.size = sizeof model.options;
+    fault_each(ask_model, NULL, &model);
+    fault_each(ask_tensors, NULL, &table);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_add_up_and_a_storage_counts_once),
+        cmocka_unit_test(what_is_too_far_inside_is_in_the_row_around_it),
+        cmocka_unit_test(lazy_tensors_make_the_total_a_lower_bound),
+        cmocka_unit_test(outputs_are_those_of_all_calls),
+        cmocka_unit_test(a_module_that_is_not_there_is_refused),
+        cmocka_unit_test(storages_have_one_row_each),
+        cmocka_unit_test(what_no_tensor_has_is_the_rest),
+        cmocka_unit_test(of_many_storages_the_largest_are_shown),
+        cmocka_unit_test(nothing_is_an_answer),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
