@@ -1,5 +1,6 @@
 /* objects.h - what the Python objects of a running program hold: the modules of a model with their
- * parameters and buffers, and the tensors that the collector knows.
+ * parameters and buffers, the tensors that the collector knows, and the cycles of references that
+ * keep some of them.
  *
  * The caller lists the objects; here they are added up.  A storage, the memory under tensors, is
  * counted once, however many tensors stand on it.  UINT64_MAX is what is not known.  Texts are
@@ -77,6 +78,21 @@ struct vrs_device_bytes {
 VRS_API enum vrs_status vrs_tensors(const struct vrs_tensor *tensor, uint32_t tensors,
                                     const struct vrs_device_bytes *device, uint32_t devices,
                                     struct vrs_result **ret, struct vrs_error *err);
+
+/* An object that nothing in the program refers to any more. */
+struct vrs_garbage {
+    const char *type;
+    uint64_t storage, bytes; /* of a tensor that counts; UINT64_MAX bytes: it is none */
+};
+struct vrs_reference {
+    uint32_t from, to; /* numbers of objects */
+};
+/* Which reference cycles kept tensors alive, and the shortest way to the largest of each; those
+ * that hold less than `least_bytes` are left out. */
+VRS_API enum vrs_status vrs_cycles(const struct vrs_garbage *object, uint32_t objects,
+                                   const struct vrs_reference *reference, uint32_t references,
+                                   uint64_t least_bytes, struct vrs_result **ret,
+                                   struct vrs_error *err);
 
 #ifdef __cplusplus
 }

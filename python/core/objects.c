@@ -1,6 +1,7 @@
 /* objects.c - lists of modules and tensors, as the Python files collect them, into their sizes.
  *
- * A module is (path, type), an output (module, call, bytes), a tensor (owner, name, shape, dtype,
+ * A module is (path, type), an output (module, call, bytes), an object of garbage (type, storage,
+ * bytes), a reference (from, to), a tensor (owner, name, shape, dtype,
  * device, kind, trainable, elements, bytes, full_bytes, storage, storage_bytes, offset_bytes). None
  * is what is not known; kinds are numbers in the order of enum vrs_tensor_kind. */
 #include "core.h"
@@ -81,6 +82,29 @@ static bool read_tensor(PyObject *tuple, PyObject *texts, void *row)
         if (*to[i] == NULL)
             return false;
     }
+    return true;
+}
+
+static bool read_garbage(PyObject *tuple, PyObject *texts, void *row)
+{
+    struct vrs_garbage *g = row;
+    PyObject *type;
+    if (!PyArg_ParseTuple(tuple, "UO&O&:garbage", &type, number_into, &g->storage, number_into,
+                          &g->bytes))
+        return false;
+    g->type = text_of(type, texts);
+    return g->type != NULL;
+}
+
+static bool read_reference(PyObject *tuple, PyObject *texts, void *row)
+{
+    struct vrs_reference *r = row;
+    unsigned int from, to;
+    (void)texts;
+    if (!PyArg_ParseTuple(tuple, "II:reference", &from, &to))
+        return false;
+    r->from = from;
+    r->to = to;
     return true;
 }
 
@@ -174,6 +198,32 @@ PyObject *objects_tensors(PyObject *module, PyObject *args)
     }
     free(t);
     free(d);
+    Py_DECREF(texts);
+    return made;
+}
+
+PyObject *objects_cycles(PyObject *module, PyObject *args)
+{
+    PyObject *objects, *references, *texts, *made = NULL;
+    unsigned long long least_bytes;
+    if (!PyArg_ParseTuple(args, "OOK:cycles", &objects, &references, &least_bytes) ||
+        (texts = PyList_New(0)) == NULL)
+        return NULL;
+    uint32_t object_count = 0, reference_count = 0;
+    struct vrs_garbage *g = read_rows(objects, sizeof *g, read_garbage, texts, &object_count);
+    struct vrs_reference *r =
+        g == NULL ? NULL
+                  : read_rows(references, sizeof *r, read_reference, texts, &reference_count);
+    if (r != NULL) {
+        struct vrs_result *result = NULL;
+        struct vrs_error err;
+        enum vrs_status status;
+        Py_BEGIN_ALLOW_THREADS status =
+            vrs_cycles(g, object_count, r, reference_count, least_bytes, &result, &err);
+        Py_END_ALLOW_THREADS made = answered(module, status, result, &err);
+    }
+    free(g);
+    free(r);
     Py_DECREF(texts);
     return made;
 }

@@ -1,6 +1,7 @@
 /* object_answers.c - what each kind is made of, and its forms. */
 #include "render/objects/object_answers.h"
 
+#include "analysis/objects/cycles.h"
 #include "analysis/objects/model_size.h"
 #include "analysis/objects/tensor_table.h"
 #include "render/answer/answer.h"
@@ -22,4 +23,12 @@ const struct answer_kind tensors_answer = {
     .form = { [ANSWER_TEXT] = tensor_table_text,
               [ANSWER_JSON] = answer_json,
               [ANSWER_CSV] = answer_csv },
+};
+
+const struct answer_kind cycles_answer = {
+    .verb = "cycles",
+    .bytes = sizeof(struct cycles),
+    .document = &cycles_row_type,
+    .sentence = cycle_sentence,
+    .form = { [ANSWER_TEXT] = cycles_text, [ANSWER_JSON] = answer_json, [ANSWER_CSV] = answer_csv },
 };

@@ -4,8 +4,9 @@
 
 #include "render/answer/answer.h"
 
-extern const struct answer_kind model_answer, tensors_answer;
+extern const struct answer_kind model_answer, tensors_answer, cycles_answer;
 
-answer_renderer model_size_text, tensor_table_text;
+answer_renderer model_size_text, tensor_table_text, cycles_text;
+field_sentence cycle_sentence;
 
 #endif
