@@ -1,9 +1,9 @@
 /* objects.c - lists of modules and tensors, as the Python files collect them, into their sizes.
  *
  * A module is (path, type), an output (module, call, bytes), an object of garbage (type, storage,
- * bytes), a reference (from, to), a tensor (owner, name, shape, dtype,
- * device, kind, trainable, elements, bytes, full_bytes, storage, storage_bytes, offset_bytes). None
- * is what is not known; kinds are numbers in the order of enum vrs_tensor_kind. */
+ * bytes), a reference (from, to), a tensor (owner, name, shape, dtype, device, kind, trainable,
+ * elements, bytes, full_bytes, storage, storage_bytes, offset_bytes).  None is what is not known;
+ * kinds are numbers in the order of enum vrs_tensor_kind. */
 #include "core.h"
 
 #include <stdbool.h>

@@ -270,6 +270,85 @@ static void of_many_storages_the_largest_are_shown(void **state)
     SAYS(said(&a, ask_tensors), "9.81 KiB  other (10 storages)");
 }
 
+/* 0 -> 1 -> 2 -> 0 with a shorter way 0 -> 2; 2 -> 3 -> 4, a tensor, on which 5 stands too; 6 -> 6
+ * holds 7, and the first cycle, whose tensors are not its own; 8 -> 9, no cycle, 10 holds itself.
+ */
+static const struct vrs_garbage garbage[] = {
+    { "Trainer", 0, UINT64_MAX }, { "dict", 0, UINT64_MAX }, { "function", 0, UINT64_MAX },
+    { "list", 0, UINT64_MAX },    { "Tensor", 77, 4096 },    { "Parameter", 77, 4096 },
+    { "Loop", 0, UINT64_MAX },    { "Tensor", 78, 100 },     { "Lone", 0, UINT64_MAX },
+    { "Tensor", 79, 1 << 20 },    { "Tensor", 80, 1 << 30 },
+};
+static const struct vrs_reference references[] = {
+    { 0, 1 }, { 1, 2 }, { 2, 0 }, { 0, 2 }, { 2, 3 }, { 3, 4 },
+    { 3, 5 }, { 6, 6 }, { 6, 7 }, { 6, 0 }, { 8, 9 }, { 10, 10 },
+};
+enum {
+    GARBAGE = sizeof garbage / sizeof *garbage,
+    REFERENCES = sizeof references / sizeof *references
+};
+
+static enum vrs_status ask_cycles(void *arg)
+{
+    struct asking *a = arg;
+    struct vrs_result *result;
+    enum vrs_status status =
+        vrs_cycles(garbage, GARBAGE, references, REFERENCES, a->tensors, &result, NULL);
+    return status == VRS_OK ? write_all(result, &a->text) : status;
+}
+
+static void cycles_hold_what_they_reach(void **state)
+{
+    struct asking a = { .tensors = 1 };
+    (void)state;
+    const char *text = said(&a, ask_cycles);
+    SAYS(text,
+         "4.00 KiB of 2 tensors held by a cycle of 3 objects: function -> Trainer -> function, "
+         "and function -> list -> Tensor\n");
+    SAYS(text, "100 B of 1 tensor held by a cycle of 1 object: Loop -> Loop, and Loop -> Tensor\n");
+    SAYS(text, "1.00 GiB of 1 tensor held by a cycle of 1 object: Tensor -> Tensor\n");
+    SAYS(text, "\"bytes\": 1073746020,");
+    SAYS(text, "\"cycle\": [\"function\", \"Trainer\", \"function\"], "
+               "\"to_tensor\": [\"function\", \"list\", \"Tensor\"]");
+    assert_null(strstr(text, "Lone"));
+    assert_true(strstr(text, "1.00 GiB") < strstr(text, "4.00 KiB") &&
+                strstr(text, "4.00 KiB") < strstr(text, "100 B"));
+}
+
+static void cycles_that_hold_little_are_left_out(void **state)
+{
+    struct asking a = { .tensors = 4097 };
+    (void)state;
+    const char *text = said(&a, ask_cycles);
+    SAYS(text, "1.00 GiB");
+    assert_null(strstr(text, "KiB"));
+    a.tensors = UINT32_MAX;
+    SAYS(said(&a, ask_cycles), "no reference cycle holds a tensor\n");
+}
+
+/* A chain of 100,000 objects that ends in a tensor and begins where it ends. */
+static void long_cycles_need_no_stack(void **state)
+{
+    enum { LONG = 100000 };
+    static struct vrs_garbage object[LONG + 1];
+    static struct vrs_reference chain[LONG + 1];
+    struct vrs_result *result;
+    struct text *text = &(struct text){ .len = 0 };
+    (void)state;
+    for (uint32_t i = 0; i < LONG; i++) {
+        object[i] = (struct vrs_garbage){ "Node", 0, UINT64_MAX };
+        chain[i] = (struct vrs_reference){ i, (i + 1) % LONG };
+    }
+    object[LONG] = (struct vrs_garbage){ "Tensor", 1, 8 };
+    chain[LONG] = (struct vrs_reference){ LONG - 1, LONG };
+    assert_int_equal(vrs_cycles(object, LONG + 1, chain, LONG + 1, 1, &result, NULL), VRS_OK);
+    assert_int_equal(write_as(result, VRS_TEXT, 200, text), VRS_OK);
+    vrs_result_free(result);
+    SAYS(text->at, "Node -> (99989 more) -> Node");
+    chain[0].to = LONG + 1;
+    assert_int_equal(vrs_cycles(object, LONG + 1, chain, LONG + 1, 1, &result, NULL), VRS_USAGE);
+}
+
 static void nothing_is_an_answer(void **state)
 {
     struct asking a = { .tensors = 0 };
@@ -285,6 +364,8 @@ static void every_allocation_may_fail(void **state)
     model.options.size = sizeof model.options;
     fault_each(ask_model, NULL, &model);
     fault_each(ask_tensors, NULL, &table);
+    table.tensors = 1;
+    fault_each(ask_cycles, NULL, &table);
 }
 
 int main(void)
@@ -298,6 +379,9 @@ int main(void)
         cmocka_unit_test(storages_have_one_row_each),
         cmocka_unit_test(what_no_tensor_has_is_the_rest),
         cmocka_unit_test(of_many_storages_the_largest_are_shown),
+        cmocka_unit_test(cycles_hold_what_they_reach),
+        cmocka_unit_test(cycles_that_hold_little_are_left_out),
+        cmocka_unit_test(long_cycles_need_no_stack),
         cmocka_unit_test(nothing_is_an_answer),
         cmocka_unit_test(every_allocation_may_fail),
     };
