@@ -1,0 +1,233 @@
+"""A fresh environment, without compiler and network: what a wheel brings there, and what it leaves."""
+import json
+import os
+import re
+import shutil
+import sys
+
+import pytest
+from building import (TOOLS, VERSION, Fresh, call, checkout, clean, fresh, made,  # noqa: F401
+                      tools, wheel)
+from conftest import ROOT, run, validate
+
+OOM = ROOT / "examples" / "oom.pickle"
+TELL = f"import vramscope; print(vramscope.load({str(OOM)!r}).oom().verdict, vramscope.__file__)"
+
+
+def test_command_and_package_work(fresh):
+    assert shutil.which("cc", path=str(fresh.folder / "bin")) is None
+    told = fresh.run(fresh.command, "report", OOM).stdout
+    assert told == run("report", OOM, expect=0).out
+    verdict, where = fresh.run(fresh.python, "-c", TELL).stdout.split()
+    assert verdict == "True" and where.startswith(str(fresh.folder))
+    assert fresh.run(fresh.python, "-m", "pip", "check").stdout == "No broken requirements found.\n"
+
+
+def test_the_versions_are_one(fresh):
+    script = "import vramscope, importlib.metadata as m; " \
+             "print(vramscope.__version__, vramscope.version(), m.version('vramscope'))"
+    assert fresh.run(fresh.python, "-c", script).stdout.split() == [VERSION] * 3
+    assert fresh.run(fresh.command, "--version").stdout.split()[-1] == VERSION
+    script = f"import vramscope; print(vramscope.load({str(OOM)!r}).peak()['tool'])"
+    assert fresh.run(fresh.python, "-c", script).stdout.strip() == VERSION
+    assert json.loads(fresh.run(fresh.command, "peak", "--json", OOM).stdout)["tool"] == VERSION
+
+
+def test_nothing_is_left(tools, wheel, tmp_path):
+    made = Fresh(tmp_path / "environment", tools)
+    before = made.paths()
+    made.run(made.python, "-m", "pip", "install", "--no-index", wheel)
+    # What an import leaves goes as well.
+    made.run(made.python, "-c", TELL, more={"PYTHONDONTWRITEBYTECODE": ""})
+    made.run(made.python, "-m", "vramscope", "doctor", more={"PYTHONDONTWRITEBYTECODE": ""})
+    assert made.command in [made.folder / path for path in made.paths() - before]
+    made.run(made.python, "-m", "pip", "uninstall", "-y", "vramscope")
+    assert made.paths() == before
+
+
+def interpreters():
+    """Every CPython on PATH, and of pyenv, that the wheel should serve."""
+    names = [f"python3.{minor}" for minor in range(11, 20)]
+    folders = os.environ["PATH"].split(os.pathsep)
+    found = {os.path.join(folder, name) for name in names for folder in folders}
+    root = os.path.join(os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv")), "versions")
+    for name in os.listdir(root) if os.path.isdir(root) else ():
+        found.add(os.path.join(root, name, "bin", "python" + ".".join(name.split(".")[:2])))
+    ask = "import sys, sysconfig, venv; print(sys.implementation.name, *sys.version_info[:2], " \
+          "sysconfig.get_config_var('Py_GIL_DISABLED') or 0)"
+    by_version = {}
+    for path in sorted(found):
+        if os.access(path, os.X_OK):
+            said = call(path, "-c", ask, expect=None)
+            version = said.stdout.split()
+            if said.returncode == 0 and version[0] == "cpython" and version[3] == "0":
+                by_version.setdefault(tuple(map(int, version[1:3])), path)
+    return {version: path for version, path in by_version.items() if version >= (3, 11)}
+
+
+def test_one_wheel_serves_every_python(wheel, tools, tmp_path):
+    if "-abi3-" not in wheel.name:
+        pytest.skip(f"{wheel.name} is for one Python")
+    least = (3, int(re.search(r"-cp3(\d+)-", wheel.name)[1]))
+    found = {version: path for version, path in interpreters().items() if version >= least}
+    assert found, "not even the one that built it"
+    for (major, minor), path in found.items():
+        made = Fresh(tmp_path / f"{major}.{minor}", path, "--without-pip")
+        call(tools, "-m", "pip", "--python", made.python, "install", "--no-index", wheel)
+        assert made.run(made.python, "-c", TELL).stdout.startswith("True ")
+        assert made.run(made.python, "-m", "vramscope", "--version").stdout.split()[-1] == VERSION
+    print("served:", *sorted(found))
+
+
+def test_an_older_python_is_refused(wheel, tools, tmp_path):
+    """By pip, which reads the tag."""
+    done = call(tools, "-m", "pip", "install", "--no-index", "--dry-run", "--only-binary=:all:",
+                "--python-version=3.10", f"--target={tmp_path}", wheel, expect=1)
+    assert "not a supported wheel" in done.stdout
+
+
+# python -m vramscope --------------------------------------------------------------------
+
+@pytest.mark.parametrize("words", (
+    ("report", OOM), ("oom", "--json", OOM), ("peak", "no such file"), ("peak", "--no-such-option"),
+    ("repor", OOM), ("--version",), ("help", "leaks"), ("snapshot",), (),
+), ids=lambda words: words[0] if words else "nothing")
+def test_other_verbs_are_the_command(fresh, words):
+    ours = fresh.run(fresh.python, "-m", "vramscope", *words, expect=None)
+    command = fresh.run(fresh.command, *words, expect=None)
+    assert (ours.returncode, ours.stdout) == (command.returncode, command.stdout)
+    assert command.stdout
+
+
+def test_a_command_that_is_nowhere(fresh, wheel, tools, tmp_path):
+    """A folder has the package, and no script lies where they usually do; then one of the user's."""
+    home, target = tmp_path / "home", tmp_path / "target"
+    call(tools, "-m", "pip", "install", "--no-index", "--no-deps", "--target", target, wheel)
+    script = "import sys; sys.executable = ''; sys.path.insert(0, sys.argv.pop(1)); " \
+             "from vramscope.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    env = clean(HOME=str(home))
+    done = call(tools, "-c", script, target, "report", OOM, expect=3, env=env)
+    assert "vramscope: the command is not here" in done.stdout
+    user = home / ".local/bin"
+    assert str(user / "vramscope") in done.stdout
+    assert str(TOOLS / "vramscope") in done.stdout
+    said = call(tools, "-c", script, target, "doctor", "--json", expect=3, env=env).stdout
+    document = json.loads(said)
+    validate(document)
+    assert document["command"] is None
+    user.mkdir(parents=True)
+    shutil.copy(target / "bin/vramscope", user)
+    done = call(tools, "-c", script, target, "report", OOM, env=env)
+    assert done.stdout == fresh.run(fresh.command, "report", OOM).stdout
+
+
+def test_pages_by_their_older_words(fresh, tmp_path):
+    want = tmp_path / "want.html"
+    fresh.run(fresh.command, "view", OOM, "-o", want)
+    for number, words in enumerate((("trace_plot", OOM, "-o"), ("snapshot", "html", OOM, "--output"))):
+        page = tmp_path / f"{number}.html"
+        fresh.run(fresh.python, "-m", "vramscope", *words, page)
+        assert page.read_bytes() == want.read_bytes()
+    page.unlink()
+    fresh.run(fresh.python, "-m", "vramscope", "trace_plot", "-o", page, OOM)
+    assert page.exists()
+    folder = tmp_path / "of recordings"
+    folder.mkdir()
+    shutil.copy(OOM, folder / "-oom.pickle")
+    for words in (("trace_plot", "--"), ("snapshot", "html", "--")):
+        for name in (folder / "-oom.pickle", "-oom.pickle"):
+            fresh.run(fresh.python, "-m", "vramscope", *words, name, cwd=folder)
+            (folder / "-oom.html").unlink()
+    # One that somebody else wrote stays.
+    (folder / "-oom.html").write_text("mine")
+    fresh.run(fresh.python, "-m", "vramscope", "trace_plot", folder / "-oom.pickle", expect=2)
+    assert (folder / "-oom.html").read_text() == "mine"
+    for wrong in ((), (OOM, OOM), (OOM, "--svg")):
+        fresh.run(fresh.python, "-m", "vramscope", "trace_plot", *wrong, expect=2)
+    failed = fresh.run(fresh.python, "-m", "vramscope", "trace_plot", "nothing.pickle", expect=None)
+    command = fresh.run(fresh.command, "view", "nothing.pickle", expect=None)
+    assert (failed.returncode, failed.stdout) == (command.returncode, command.stdout)
+    assert failed.returncode != 0
+
+
+# doctor ---------------------------------------------------------------------------------
+
+def test_doctor_says_what_python_has(fresh):
+    said = fresh.run(fresh.python, "-m", "vramscope", "doctor", more={"RANK": "3", "WORLD_SIZE": "8"})
+    lines = said.stdout.splitlines()
+    told = fresh.run(fresh.command, "doctor").stdout
+    assert said.stdout.endswith(told)
+    rows = dict(line.split(None, 2)[1:] for line in lines[:len(lines) - len(told.splitlines())])
+    assert rows["python"].startswith(".".join(map(str, sys.version_info[:1])) + ".")
+    assert str(fresh.folder) in rows["binary"]
+    assert rows["libraries"] == "static: zlib, zstd and PCRE2 are in the binary"
+    assert rows["command"] == f"found: {fresh.command}"
+    assert rows["torch"].startswith("none: ") and "cuda" not in rows
+    assert rows["ranks"] == "found: RANK=3, WORLD_SIZE=8"
+
+
+def test_doctor_as_json(fresh):
+    said = fresh.run(fresh.python, "-m", "vramscope", "doctor", "--json").stdout
+    document = json.loads(said)
+    validate(document)
+    checks = {check["name"]: check for check in document["checks"]}
+    assert all(check["ok"] == (check["cure"] is None) for check in document["checks"])
+    assert not checks["torch"]["ok"] and checks["ranks"]["value"] == "none"
+    assert document["command"] == json.loads(fresh.run(fresh.command, "doctor", "--json").stdout)
+    fresh.run(fresh.python, "-m", "vramscope", "doctor", "--no-such-option", expect=2)
+
+
+def test_doctor_imports_nothing_without_torch(fresh):
+    script = "import sys; before = set(sys.modules); from vramscope import _doctor; _doctor.look(); " \
+             "print(sorted(n for n in set(sys.modules) - before if n.partition('.')[0] not in " \
+             "sys.stdlib_module_names and not n.startswith(('vramscope', '_sysconfigdata_'))))"
+    assert fresh.run(fresh.python, "-c", script).stdout == "[]\n"
+
+
+TORCH = """
+__version__ = "9.9.9"
+class version:
+    cuda, hip = {cuda!r}, None
+"""
+
+
+@pytest.mark.parametrize("source, torch, cuda", (
+    (TORCH.format(cuda="12.8"), "9.9.9", "12.8"),
+    (TORCH.format(cuda=None), "9.9.9", "none"),
+    ("raise OSError('libcudart.so.12: no such file')", "broken", None),
+), ids=("cuda", "cpu", "broken"))
+def test_doctor_looks_at_torch(fresh, tmp_path, source, torch, cuda):
+    """A stand-in that has no more than doctor may use: any other use is an AttributeError."""
+    (tmp_path / "torch.py").write_text(source)
+    said = fresh.run(fresh.python, "-m", "vramscope", "doctor", "--json",
+                     more={"PYTHONPATH": str(tmp_path)}).stdout
+    checks = {check["name"]: check for check in json.loads(said)["checks"]}
+    assert checks["torch"]["value"] == torch and checks["torch"]["ok"] == (torch != "broken")
+    assert (checks["cuda"]["value"] if "cuda" in checks else None) == cuda
+    if torch == "broken":
+        assert "OSError: libcudart.so.12" in checks["torch"]["why"]
+
+
+@pytest.mark.long
+@pytest.mark.torch
+def test_doctor_does_not_initialise_cuda(wheel, tools, tmp_path):
+    python = ROOT / "build/torch-venv/bin/python"
+    if not python.exists():
+        pytest.skip("no build/torch-venv")
+    call(tools, "-m", "pip", "install", "--no-index", "--no-deps", "--target", tmp_path, wheel)
+    script = "from vramscope import _doctor; rows = {r['name']: r for r in _doctor.look()}; " \
+             "import torch; assert rows['torch']['value'] == torch.__version__, rows; " \
+             "assert 'cuda' in rows; print(torch.cuda.is_initialized())"
+    assert call(python, "-c", script, env=clean(PYTHONPATH=str(tmp_path))).stdout == "False\n"
+
+
+# Types ----------------------------------------------------------------------------------
+
+def test_the_types_are_those_of_the_binary(wheel, tools, tmp_path):
+    """mypy --strict over the package, stubtest over its stubs beside what is installed."""
+    target = tmp_path / "target"
+    call(tools, "-m", "pip", "install", "--no-index", "--no-deps", "--target", target, wheel)
+    call(tools, "-m", "mypy", "--strict", f"--cache-dir={tmp_path / 'cache'}", "-p", "vramscope",
+         cwd=target)
+    call(tools, "-m", "mypy.stubtest", "vramscope", "--ignore-unused-allowlist", "--allowlist",
+         ROOT / "tests/python/ext/stubtest.allow", cwd=target, env=clean(PYTHONPATH=str(target)))
