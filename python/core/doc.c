@@ -340,8 +340,8 @@ const char core_unread_doc[] =
 const char core_index_doc[] =
     "index(result, path, files)\n"
     "--\n\n"
-    "Merged reports as one HTML page without a script: a row for each rank or device, and\n"
-    "what failed.\n\n"
+    "Merged reports as one HTML page that needs nothing else: a row for each rank or\n"
+    "device, and what failed.\n\n"
     "result: of merge(). path: of the file, which appears when it is whole; the result is\n"
     "the path. None: the result is bytes. files: for each its path as the reports have it,\n"
     "or (path, href, failure): the address of its page relative to this one, and why it\n"

@@ -174,7 +174,7 @@ static const struct option export_options[] = {
 static enum vrs_status export(void *frame, struct vrs_error *err) {
     struct export_frame *f = frame; f->options.note = notes_take;
     f->options.note_arg = &f->out.sink.notes;
-    f->options.database = sink_file(&f->out.sink);
+    if (strcmp(f->options.to, "sqlite") == 0) f->options.database = sink_file(&f->out.sink);
     return vrs_export(f->recording, &f->options, &f->out.sink.sink, err);
 }
 
