@@ -94,6 +94,11 @@ VRS_API enum vrs_status vrs_cycles(const struct vrs_garbage *object, uint32_t ob
                                    uint64_t least_bytes, struct vrs_result **ret,
                                    struct vrs_error *err);
 
+/* The cycle that holds most, as a drawing in SVG; nothing is written where there is none. */
+VRS_API enum vrs_status vrs_cycles_svg(const struct vrs_garbage *object, uint32_t objects,
+                                       const struct vrs_reference *reference, uint32_t references,
+                                       const struct vrs_sink *sink, struct vrs_error *err);
+
 #ifdef __cplusplus
 }
 #endif

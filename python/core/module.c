@@ -119,7 +119,8 @@ static PyMethodDef functions[] = {
     { "tensors", objects_tensors, METH_VARARGS,
       "tensors(tensors, devices, /)\n--\n\nSee vramscope.tensors." },
     { "cycles", objects_cycles, METH_VARARGS,
-      "cycles(objects, references, least_bytes, /)\n--\n\nSee vramscope.watch_cycles." },
+      "cycles(objects, references, least_bytes, draw, /)\n--\n\n"
+      "The answer, or with `draw` an SVG of the largest; see vramscope.watch_cycles." },
     { "size", core_size, METH_O,
       "size(text, /)\n--\n\nThe bytes of a size: \"4096\", \"512MiB\", \"1.5 GiB\". Raises "
       "Error." },

@@ -202,11 +202,39 @@ PyObject *objects_tensors(PyObject *module, PyObject *args)
     return made;
 }
 
+/* A text on its way, as a list of its pieces. */
+static bool take_piece(void *arg, const char *bytes, size_t len)
+{
+    PyObject *piece = PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)len, "replace");
+    bool ok = piece != NULL && PyList_Append(arg, piece) == 0;
+    Py_XDECREF(piece);
+    return ok;
+}
+
+/* The pieces joined. */
+static PyObject *drawn(PyObject *module, const struct vrs_garbage *g, uint32_t objects,
+                       const struct vrs_reference *r, uint32_t references)
+{
+    PyObject *pieces = PyList_New(0), *nothing = PyUnicode_FromString(""), *made = NULL;
+    struct vrs_sink sink = { take_piece, pieces };
+    struct vrs_error err;
+    if (pieces == NULL || nothing == NULL)
+        made = NULL;
+    else if (vrs_cycles_svg(g, objects, r, references, &sink, &err) == VRS_OK)
+        made = PyUnicode_Join(nothing, pieces);
+    else if (!PyErr_Occurred())
+        raise_error(core_state_of(module), &err, NULL);
+    Py_XDECREF(pieces);
+    Py_XDECREF(nothing);
+    return made;
+}
+
 PyObject *objects_cycles(PyObject *module, PyObject *args)
 {
     PyObject *objects, *references, *texts, *made = NULL;
     unsigned long long least_bytes;
-    if (!PyArg_ParseTuple(args, "OOK:cycles", &objects, &references, &least_bytes) ||
+    int draw = 0;
+    if (!PyArg_ParseTuple(args, "OOKp:cycles", &objects, &references, &least_bytes, &draw) ||
         (texts = PyList_New(0)) == NULL)
         return NULL;
     uint32_t object_count = 0, reference_count = 0;
@@ -214,7 +242,9 @@ PyObject *objects_cycles(PyObject *module, PyObject *args)
     struct vrs_reference *r =
         g == NULL ? NULL
                   : read_rows(references, sizeof *r, read_reference, texts, &reference_count);
-    if (r != NULL) {
+    if (r != NULL && draw) {
+        made = drawn(module, g, object_count, r, reference_count);
+    } else if (r != NULL) {
         struct vrs_result *result = NULL;
         struct vrs_error err;
         enum vrs_status status;

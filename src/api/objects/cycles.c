@@ -7,9 +7,12 @@
 #include "analysis/objects/reference_graph.h"
 #include "api/result.h"
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/fail.h"
 #include "base/str.h"
+#include "render/objects/cycle_svg.h"
 #include "render/objects/object_answers.h"
+#include "render/write/out.h"
 #include "vramscope/objects.h"
 #include "vramscope/vramscope.h"
 
@@ -52,4 +55,19 @@ enum vrs_status vrs_cycles(const struct vrs_garbage *object, uint32_t objects,
     else
         vrs_result_free(result);
     return status;
+}
+
+enum vrs_status vrs_cycles_svg(const struct vrs_garbage *object, uint32_t objects,
+                               const struct vrs_reference *reference, uint32_t references,
+                               const struct vrs_sink *sink, struct vrs_error *err)
+{
+    struct vrs_result *result;
+    TRY(vrs_cycles(object, objects, reference, references, 1, &result, err));
+    const struct cycles *cycles = result->set.answers;
+    struct out out = { .write = sink->write, .arg = sink->arg };
+    buf_init(&out.text, SIZE_MAX / 2);
+    if (cycles->rows > 0)
+        cycle_svg(&out.text, &cycles->row[0]);
+    vrs_result_free(result);
+    return out_finish(&out, VRS_OK, err);
 }

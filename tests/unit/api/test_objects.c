@@ -326,6 +326,32 @@ static void cycles_that_hold_little_are_left_out(void **state)
     SAYS(said(&a, ask_cycles), "no reference cycle holds a tensor\n");
 }
 
+static enum vrs_status draw_cycles(void *arg)
+{
+    struct text *to = arg;
+    struct vrs_sink sink = { put, to };
+    to->len = 0;
+    return vrs_cycles_svg(garbage, 8, references, 10, &sink, NULL);
+}
+
+static void the_largest_cycle_is_drawn(void **state)
+{
+    struct text *to = &(struct text){ .len = 0 };
+    (void)state;
+    assert_int_equal(draw_cycles(to), VRS_OK);
+    SAYS(to->at,
+         "<title>4.00 KiB of 2 tensors held by a cycle of 3 objects: function -&gt; Trainer");
+    SAYS(to->at, ">function</text>");
+    SAYS(to->at, "</svg>\n");
+    assert_null(strstr(to->at, "Loop"));
+    /* Nothing is drawn where there is no cycle. */
+    to->len = 0;
+    to->at[0] = '\0';
+    struct vrs_sink sink = { put, to };
+    assert_int_equal(vrs_cycles_svg(garbage, 5, references, 0, &sink, NULL), VRS_OK);
+    assert_int_equal(to->len, 0);
+}
+
 /* A chain of 100,000 objects that ends in a tensor and begins where it ends. */
 static void long_cycles_need_no_stack(void **state)
 {
@@ -345,6 +371,10 @@ static void long_cycles_need_no_stack(void **state)
     assert_int_equal(write_as(result, VRS_TEXT, 200, text), VRS_OK);
     vrs_result_free(result);
     SAYS(text->at, "Node -> (99989 more) -> Node");
+    text->len = 0;
+    struct vrs_sink sink = { put, text };
+    assert_int_equal(vrs_cycles_svg(object, LONG + 1, chain, LONG + 1, &sink, NULL), VRS_OK);
+    SAYS(text->at, ">\u2026</text>");
     chain[0].to = LONG + 1;
     assert_int_equal(vrs_cycles(object, LONG + 1, chain, LONG + 1, 1, &result, NULL), VRS_USAGE);
 }
@@ -366,6 +396,7 @@ static void every_allocation_may_fail(void **state)
     fault_each(ask_tensors, NULL, &table);
     table.tensors = 1;
     fault_each(ask_cycles, NULL, &table);
+    fault_each(draw_cycles, NULL, &table.text);
 }
 
 int main(void)
@@ -381,6 +412,7 @@ int main(void)
         cmocka_unit_test(of_many_storages_the_largest_are_shown),
         cmocka_unit_test(cycles_hold_what_they_reach),
         cmocka_unit_test(cycles_that_hold_little_are_left_out),
+        cmocka_unit_test(the_largest_cycle_is_drawn),
         cmocka_unit_test(long_cycles_need_no_stack),
         cmocka_unit_test(nothing_is_an_answer),
         cmocka_unit_test(every_allocation_may_fail),
