@@ -140,10 +140,11 @@ static void *read_rows(PyObject *list, size_t width, read_row *read, PyObject *t
 
 /* An answer, or the exception that the core failed with. */
 static PyObject *answered(PyObject *module, enum vrs_status status, struct vrs_result *result,
-                          const struct vrs_error *err)
+                          const char *kind, const struct vrs_error *err)
 {
     struct core_state *state = core_state_of(module);
-    return status == VRS_OK ? answer_make(state, result, 0) : raise_error(state, err, NULL);
+    return status == VRS_OK ? answer_make(state, result, kind, &(struct drawn){ .opened = NULL })
+                            : raise_error(state, err, NULL);
 }
 
 PyObject *objects_model_size(PyObject *module, PyObject *args)
@@ -169,7 +170,7 @@ PyObject *objects_model_size(PyObject *module, PyObject *args)
         enum vrs_status status;
         Py_BEGIN_ALLOW_THREADS status =
             vrs_model_size(m, module_count, t, tensor_count, &options, &result, &err);
-        Py_END_ALLOW_THREADS made = answered(module, status, result, &err);
+        Py_END_ALLOW_THREADS made = answered(module, status, result, "model", &err);
     }
     free(m);
     free(t);
@@ -194,7 +195,7 @@ PyObject *objects_tensors(PyObject *module, PyObject *args)
         enum vrs_status status;
         Py_BEGIN_ALLOW_THREADS status =
             vrs_tensors(t, tensor_count, d, device_count, &result, &err);
-        Py_END_ALLOW_THREADS made = answered(module, status, result, &err);
+        Py_END_ALLOW_THREADS made = answered(module, status, result, "tensors", &err);
     }
     free(t);
     free(d);
@@ -250,7 +251,7 @@ PyObject *objects_cycles(PyObject *module, PyObject *args)
         enum vrs_status status;
         Py_BEGIN_ALLOW_THREADS status =
             vrs_cycles(g, object_count, r, reference_count, least_bytes, &result, &err);
-        Py_END_ALLOW_THREADS made = answered(module, status, result, &err);
+        Py_END_ALLOW_THREADS made = answered(module, status, result, "cycles", &err);
     }
     free(g);
     free(r);
