@@ -271,6 +271,9 @@ struct vrs_profiler_losses {
     uint64_t dropped; /* scopes that were never left */
     uint64_t totals;  /* intervals that are in no total: no memory */
 };
+/* What was measured, by path: rows of intervals with their number, times, peaks and growth. */
+VRS_API enum vrs_status vrs_profiler_summary(struct vrs_profiler *profiler, struct vrs_result **ret,
+                                             struct vrs_error *err);
 VRS_API void vrs_profiler_losses(struct vrs_profiler *profiler, struct vrs_profiler_losses *ret);
 
 #ifdef __cplusplus

@@ -281,6 +281,17 @@ static PyObject *scopes(PyObject *self, PyObject *unused)
     return list;
 }
 
+static PyObject *measured(PyObject *self, PyObject *unused)
+{
+    struct profiler_object *p = (struct profiler_object *)self;
+    struct vrs_result *result;
+    struct vrs_error err;
+    (void)unused;
+    if (vrs_profiler_summary(p->profiler, &result, &err) != VRS_OK)
+        return raise_error(p->state, &err, NULL);
+    return answer_make(p->state, result, "profile", &(struct drawn){ .opened = NULL });
+}
+
 static PyObject *get_losses(PyObject *self, void *closure)
 {
     struct profiler_object *p = (struct profiler_object *)self;
@@ -487,6 +498,7 @@ static PyMethodDef methods[] = {
       "records($self, /)\n--\n\nThe last records, oldest first: a list of Record." },
     { "scopes", scopes, METH_NOARGS,
       "scopes($self, /)\n--\n\nThe last results of scopes, in the order in which they ended." },
+    { "_measured", measured, METH_NOARGS, "What summary() tells: a Result." },
     { "finish", finish, METH_NOARGS, "finish($self, /)\n--\n\nRecords nothing any more." },
     { NULL, NULL, 0, NULL },
 };

@@ -17,6 +17,7 @@ _HOMES = {
     "Result": "_core",
     "Scope": "profiler",
     "ScopeResult": "_core",
+    "Summary": "profiler",
     "VramscopeNote": "_core",
     "category_rules": "_core",
     "checkpoint": "profiler",

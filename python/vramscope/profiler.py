@@ -7,9 +7,11 @@ their `state` says.
 """
 import functools
 import inspect
+import os
 import sys
 
-from vramscope import _core, backends
+from vramscope import _core, backends, files
+from vramscope._answer import Answer
 
 __all__ = ["Profiler", "Scope", "checkpoint", "disable", "enable", "get", "phase", "scope", "step"]
 
@@ -142,6 +144,22 @@ class _AsyncGenerator:
             self._scope._close(entry, raised)
 
 
+class Summary(Answer):
+    """What a profiler has measured: `rows`, one for each path, kind and device.
+
+    A row has `path`, `kind` ("scope" or "checkpoint": the interval that a checkpoint ends),
+    `device`, `calls`, `raised`, `total_ns`, `longest_ns`, `start_bytes` of the first interval and
+    `end_bytes` of the last, `peak_bytes`, `peak_delta_bytes` above the start of its interval,
+    `growth_bytes`, `allocated_total_bytes` and `allocations` in all, `transient_ratio`, the share of
+    them that no interval kept, and the number of intervals of each state.
+    """
+
+    @property
+    def rows(self):
+        """A dict for each path, outer ones before those inside them."""
+        return list(self["rows"])
+
+
 class Phase(Scope):
     """A Scope that also opens a range of torch's profiler while torch records memory."""
 
@@ -258,6 +276,29 @@ class Profiler(_core.Profiler):
         opened, self._step_scope = self._step_scope, None
         if opened is not None:
             opened.__exit__(None, None, None)
+
+    def summary(self):
+        """What was measured, by path: a Summary. It has all intervals, also those of lost rows."""
+        return Summary(self._measured())
+
+    def report(self, format="text"):
+        """The summary as "text", "json", "csv" or "html"."""
+        made = self.summary()
+        write = {"text": made.text, "json": made.json, "csv": made.csv, "html": made._repr_html_}
+        if format not in write:
+            raise _core._usage(f"there is no format {format!r}: text, json, csv, html")
+        return write[format]()
+
+    def save(self, path, format=None):
+        """Writes the report to a file, which appears whole, and returns its path.
+
+        The format is that of the name's ending where it is not given: text, .json, .csv, .html.
+        """
+        if format is None:
+            ending = os.path.splitext(os.fsdecode(path))[1].lower().lstrip(".")
+            format = ending if ending in ("json", "csv", "html") else "text"
+        files.write_whole(path, self.report(format))
+        return path
 
     def call(self, fn, /, *args, **kwargs):
         """Runs fn(*args, **kwargs) once: (its value, the ScopeResult)."""

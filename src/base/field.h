@@ -31,6 +31,7 @@ enum field_unit {
     UNIT_EVENT,  /* a place in the trace */
     UNIT_RATIO,
     UNIT_US,
+    UNIT_NS,
     UNIT_BYTE_EVENTS,
     UNIT_ADDRESS /* of memory; or a handle, such as that of a stream */
 };

@@ -321,6 +321,18 @@ void profiler_drop(struct profiler *p, struct vrs_scope *scope)
     pthread_mutex_unlock(&p->guard);
 }
 
+struct total *profiler_totals(struct profiler *p, struct arena *keep, uint32_t *ret_count)
+{
+    pthread_mutex_lock(&p->guard);
+    uint32_t count = p->totals.rows.len;
+    struct total *copy = arena_array(keep, struct total, (size_t)count + 1);
+    if (copy != NULL && count > 0)
+        memcpy(copy, p->totals.rows.at, count * sizeof *copy);
+    pthread_mutex_unlock(&p->guard);
+    *ret_count = count;
+    return copy;
+}
+
 void profiler_losses(struct profiler *p, struct vrs_profiler_losses *ret)
 {
     struct ring_counts records = ring_counts(&p->records), scopes = ring_counts(&p->scopes);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/vec.h"
 #include "profiler/meter.h"
 #include "profiler/ring.h"
@@ -50,6 +51,8 @@ void profiler_open(struct profiler *p, uint32_t device, uint32_t path, struct vr
 void profiler_close(struct profiler *p, struct vrs_scope *scope, uint32_t raised,
                     uint64_t device_ns, struct vrs_scope_result *ret);
 void profiler_drop(struct profiler *p, struct vrs_scope *scope);
+/* A copy of the totals, in `keep`; NULL: no memory. */
+struct total *profiler_totals(struct profiler *p, struct arena *keep, uint32_t *ret_count);
 void profiler_losses(struct profiler *p, struct vrs_profiler_losses *ret);
 
 #endif

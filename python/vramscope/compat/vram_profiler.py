@@ -7,12 +7,11 @@ function that raises has an END record, too. Reports are written as UTF-8, and a
 """
 import functools
 import inspect
-import os
 import sys
 import time
 from contextlib import contextmanager
 
-from vramscope import _core, backends
+from vramscope import _core, backends, files
 from vramscope.compat._printing import out
 
 __all__ = ["VRAMProfiler", "disable_profiling", "enable_profiling", "get_profiler",
@@ -141,16 +140,7 @@ class VRAMProfiler:
         """Writes the report to a file, which appears whole, and says so."""
         if not self.enabled:
             return
-        folder, name = os.path.split(os.fspath(filepath))
-        part = os.path.join(folder, f".{name}.{os.getpid()}.part")
-        try:
-            with open(part, "x", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(self.get_report())
-            os.replace(part, filepath)
-        except BaseException:
-            if os.path.lexists(part):
-                os.unlink(part)
-            raise
+        files.write_whole(filepath, self.get_report())
         out(f"Profiling report saved to: {filepath}")
 
 

@@ -6,12 +6,16 @@
 #include "api/file.h"
 #include "api/profiler/meter_object.h"
 #include "api/profiler/profiler_object.h"
+#include "api/result.h"
 #include "base/fail.h"
 #include "base/vec.h"
+#include "profiler/profile.h"
 #include "profiler/profiler.h"
 #include "profiler/ring.h"
+#include "render/profiler/profile_answer.h"
 #include "vramscope/error.h"
 #include "vramscope/profiler.h"
+#include "vramscope/vramscope.h"
 
 static void renew(void *object)
 {
@@ -100,6 +104,22 @@ uint32_t vrs_scopes(struct vrs_profiler *profiler, uint64_t from, uint32_t most,
     for (uint32_t i = 0; i < count; i++)
         ret[i].index = *ret_first + i;
     return count;
+}
+
+enum vrs_status vrs_profiler_summary(struct vrs_profiler *profiler, struct vrs_result **ret,
+                                     struct vrs_error *err)
+{
+    struct vrs_result *result = result_make(&profile_answer, 1);
+    if (result == NULL)
+        return vrs_no_memory(err);
+    result->alone = "what profilers have measured is not joined";
+    enum vrs_status status = profile_make(&profiler->profiler, &profiler->meter->names,
+                                          result->arena, result->set.answers, err);
+    if (status == VRS_OK)
+        *ret = result;
+    else
+        vrs_result_free(result);
+    return status;
 }
 
 void vrs_profiler_losses(struct vrs_profiler *profiler, struct vrs_profiler_losses *ret)

@@ -270,6 +270,7 @@ static str whole_cell(struct cells *cells, const struct field *f, const struct f
     case UNIT_COUNT:
     case UNIT_RATIO:
     case UNIT_US:
+    case UNIT_NS:
     case UNIT_BYTE_EVENTS:
         break;
     }
