@@ -259,7 +259,7 @@ enum vrs_state meter_read(struct meter *m, uint32_t id, uint32_t device, bool wa
     }
     bool read = ledger_read(&d->ledger, &d->backend, device, ret);
     if (!read) {
-        ledger_unknown(&d->ledger, VRS_STATE_UNKNOWN, &last);
+        answer_without(d, LOCK_BUSY, &last); /* not the last one, which is older */
         *ret = last.now;
     }
     read_lock_give(&d->lock);
