@@ -268,8 +268,9 @@ VRS_API uint32_t vrs_scopes(struct vrs_profiler *profiler, uint64_t from, uint32
                             struct vrs_scope_result *ret, uint64_t *ret_first);
 struct vrs_profiler_losses {
     struct vrs_ring_counts records, scopes;
-    uint64_t dropped; /* scopes that were never left */
-    uint64_t totals;  /* intervals that are in no total: no memory */
+    uint64_t dropped;   /* scopes that were never left */
+    uint64_t totals;    /* intervals that are in no total: no memory */
+    uint64_t unwatched; /* records without peaks: no memory to watch their device */
 };
 /* What was measured, by path: rows of intervals with their number, times, peaks and growth. */
 VRS_API enum vrs_status vrs_profiler_summary(struct vrs_profiler *profiler, struct vrs_result **ret,

@@ -88,6 +88,7 @@ static bool put(struct profiler *p, uint32_t device, struct vrs_slot slot, uint6
     bool ok = there == NULL ? vec_push(&p->watched, made) : there->slot.place == 0;
     if (ok && there != NULL)
         there->slot = slot;
+    p->unwatched += !ok && there == NULL;
     pthread_mutex_unlock(&p->guard);
     return ok;
 }
@@ -137,7 +138,7 @@ void profiler_reset(struct profiler *p)
     ring_clear(&p->scopes);
     pthread_mutex_lock(&p->guard);
     totals_clear(&p->totals);
-    p->dropped = 0;
+    p->dropped = p->unwatched = 0;
     uint32_t count = p->watched.len;
     pthread_mutex_unlock(&p->guard);
 
@@ -341,6 +342,7 @@ void profiler_losses(struct profiler *p, struct vrs_profiler_losses *ret)
         .records = { records.first, records.next, records.lost },
         .scopes = { scopes.first, scopes.next, scopes.lost },
         .dropped = p->dropped,
+        .unwatched = p->unwatched,
         .totals = p->totals.refused,
     };
     pthread_mutex_unlock(&p->guard);

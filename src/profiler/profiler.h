@@ -33,7 +33,7 @@ struct profiler {
     pthread_mutex_t guard; /* of what follows; nothing is read under it */
     VEC(struct watched) watched;
     struct totals totals;
-    uint64_t dropped;
+    uint64_t dropped, unwatched;
 };
 
 /* False: no memory, and to be freed all the same. */
