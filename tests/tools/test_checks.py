@@ -243,11 +243,12 @@ def test_a_file_lies_in_a_room_of_the_law(tree, name, message):
 
 def test_what_the_law_names_must_be_there(tree):
     # A row of which nothing is there is yet to come.
-    for name in ("src/format/a.c", "src/render/answer/a.c", "src/analysis/attribution/a.c"):
+    for name in ("src/api/a.c", "src/format/a.c", "src/render/answer/a.c",
+                 "src/analysis/attribution/a.c"):
         plant(tree, name, "")
     named = [name for name in law.named_files() if name.startswith(("src/", "cli/"))]
     assert {"src/base/pool.c", "src/format/input/*", "cli/serve/*"} <= set(named)
-    for name in set(named) - {"src/base/*"}:
+    for name in set(named) - {"src/base/*", "src/profiler/*"}:  # whole rows
         kept = {file: file.read_text() for file in tree.rglob("*.[ch]")
                 if fnmatch.fnmatchcase(file.relative_to(tree).as_posix(), name)}
         for file in kept:
@@ -403,7 +404,7 @@ BREACHES = [
     ("src/render/answer/a.c", "#include <zlib.h>\n", 1, "may not include <zlib.h>"),
     ("src/base/a.c", "#include <xxhash.h>\n", 1, "may not include <xxhash.h>"),
     ("cli/a.c", "#include <microhttpd.h>\n", 1, "may not include <microhttpd.h>"),
-    ("src/format/a.c", "#include <pthread.h>\n", 1, "src/format/snapshot/queue.c alone"),
+    ("src/format/a.c", "#include <pthread.h>\n", 1, "src/profiler, src/api/profiler alone"),
     ("src/model/a.c", "static _Atomic const int *const x;\n", 1, "_Atomic belongs"),
     ("src/model/a.c", "void f(void)\n{\n    g(malloc(3));\n}\n", 3, "malloc belongs"),
     ("src/api/a.c", "void f(void *p)\n{\n    free(p);\n}\n", 3, "free belongs"),
