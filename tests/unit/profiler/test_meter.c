@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -328,7 +329,8 @@ static void open_slots_stay_in_a_child(void **state)
 
 /* ---- Threads. ---- */
 
-enum { THREADS = 8, TURNS = 3000, CHANGES = 3 };
+/* In a long run so many times as many turns. */
+enum { THREADS = 8, TURNS = 3000, LONG_TIMES = 20, CHANGES = 3 };
 
 /* A device that threads change: its reading and reset are one. */
 struct shared {
@@ -337,7 +339,7 @@ struct shared {
     uint64_t now, peak, highest;
     atomic_uint calls;
     atomic_bool stop;
-    uint32_t id;
+    uint32_t id, turns;
     uint32_t wrong[THREADS];
 };
 
@@ -406,7 +408,7 @@ static void measure(void *arg, uint32_t i, uint32_t thread)
     struct vrs_slot outer;
     struct vrs_peaks p;
     meter_open(&s.meter, s.id, 0, 0, &outer);
-    for (uint32_t turn = 0; turn < TURNS; turn++) {
+    for (uint32_t turn = 0; turn < s.turns; turn++) {
         struct vrs_slot inner;
         struct vrs_stats ignored;
         uint64_t held = (turn % 7 + 1) * (i + 1);
@@ -431,6 +433,7 @@ static void threads_measure_one_device(void **state)
 {
     (void)state;
     share();
+    s.turns = TURNS * (getenv("VRAMSCOPE_TEST_LONG") != NULL ? LONG_TIMES : 1);
     pool_run(THREADS, &(struct pool_work){ THREADS, measure, NULL, NULL });
     for (uint32_t i = 0; i < THREADS; i++)
         assert_int_equal(s.wrong[i], 0);
