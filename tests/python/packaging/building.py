@@ -15,6 +15,7 @@ from conftest import ROOT
 
 TOOLS = ROOT / "build/wheel-venv/bin"
 LIBRARIES = ("libz.a", "libzstd.a", "libpcre2-8.a")
+PYENV = os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv"))
 HANGS = 900  # seconds
 VERSION = re.search(r"version: '([\d.]+)'", (ROOT / "meson.build").read_text())[1]
 

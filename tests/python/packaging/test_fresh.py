@@ -1,4 +1,5 @@
 """A fresh environment, without compiler and network: what a wheel brings there, and what it leaves."""
+import glob
 import json
 import os
 import re
@@ -6,7 +7,7 @@ import shutil
 import sys
 
 import pytest
-from building import (TOOLS, VERSION, Fresh, call, checkout, clean, fresh, made,  # noqa: F401
+from building import (PYENV, TOOLS, VERSION, Fresh, call, checkout, clean, fresh, made,  # noqa: F401
                       tools, wheel)
 from conftest import ROOT, run, validate
 
@@ -50,9 +51,7 @@ def interpreters():
     names = [f"python3.{minor}" for minor in range(11, 20)]
     folders = os.environ["PATH"].split(os.pathsep)
     found = {os.path.join(folder, name) for name in names for folder in folders}
-    root = os.path.join(os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv")), "versions")
-    for name in os.listdir(root) if os.path.isdir(root) else ():
-        found.add(os.path.join(root, name, "bin", "python" + ".".join(name.split(".")[:2])))
+    found.update(glob.glob(f"{PYENV}/versions/3.*/bin/python3.[0-9]*[0-9]"))
     ask = "import sys, sysconfig, venv; print(sys.implementation.name, *sys.version_info[:2], " \
           "sysconfig.get_config_var('Py_GIL_DISABLED') or 0)"
     by_version = {}

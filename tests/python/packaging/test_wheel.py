@@ -1,4 +1,5 @@
 """The wheel and the sdist: what is in them, what they need, and that two builds of them are equal."""
+import glob
 import hashlib
 import os
 import re
@@ -6,7 +7,7 @@ import tarfile
 import zipfile
 
 import pytest
-from building import (VERSION, call, checkout, clean, git, made, sdist, tools, wheel)  # noqa: F401
+from building import (PYENV, VERSION, call, checkout, clean, git, made, sdist, tools, wheel)  # noqa: F401
 from conftest import ROOT
 
 MOST_BYTES = 6 << 20
@@ -147,6 +148,19 @@ def test_a_missing_compiler_is_told_with_the_rest(checkout, tools, tmp_path):
     assert re.search(r"missing here: cc\b.*this line installs it:|install these, then try again: cc",
                      said)
     assert "A wheel that was built elsewhere needs none of it" in said
+
+
+def test_the_extension_compiles_without_the_stable_interface(checkout):
+    """For CPython 3.10, whose stable interface has no buffers."""
+    places = [f"{base}/include/python3.10"
+              for base in ("/usr", "/usr/local", *glob.glob(f"{PYENV}/versions/3.10.*"))]
+    headers = [place for place in places if os.path.exists(f"{place}/Python.h")]
+    if not headers:
+        pytest.skip("no headers of CPython 3.10 here")
+    sources = sorted((checkout / "python/core").glob("*.c"))
+    assert sources
+    call("cc", "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-isystem", headers[0],
+         "-I", checkout / "include", *sources)
 
 
 BACKEND = """
