@@ -30,6 +30,7 @@ def test_size_and_tag_are_told(made, wheel, tools):
     assert 500_000 < size <= MOST_BYTES
     tag = wheel.stem.split("-", 2)[2]
     assert f"{size} bytes, tag {tag}" in said and str(wheel) in said
+    assert re.search(r"^vramscope/_core\S* needs libc\.so\.6\b.*, exports PyInit__core$", said, re.M)
     assert re.fullmatch(r"cp3\d+-(abi3|cp3\d+t?)-manylinux_2_\d+_\w+", tag)
     builder = call(tools, "-c", "import sys; print('cp%d%d' % sys.version_info[:2])").stdout.strip()
     assert tag.startswith(builder)
@@ -94,7 +95,7 @@ def test_what_is_not_committed_is_an_error(checkout, tools, tmp_path):
 def test_no_library_is_copied_into_it(checkout, tools, tmp_path):
     """Static archives that are missing are an error here, where pip falls back."""
     function = "import runpy, pathlib, sys; tool = runpy.run_path(sys.argv[1], run_name='tool'); " \
-               "tool['refuse_libraries'](sys.argv[2], pathlib.Path(sys.argv[3]))"
+               "tool['say_binaries'](sys.argv[2], pathlib.Path(sys.argv[3]))"
     shared = ROOT / "build/debug/cli/vramscope"  # linked with the system's libraries
     if not shared.exists():
         pytest.skip("no build/debug")
