@@ -7,8 +7,8 @@ import shutil
 import sys
 
 import pytest
-from building import (PYENV, TOOLS, VERSION, Fresh, call, checkout, clean, fresh, made,  # noqa: F401
-                      tools, wheel)
+from building import (PYENV, TOOLS, VERSION, Fresh, call, checkout, clean, fresh, git,  # noqa: F401
+                      made, tools, wheel)
 from conftest import ROOT, run, validate
 
 OOM = ROOT / "examples" / "oom.pickle"
@@ -83,6 +83,28 @@ def test_an_older_python_is_refused(wheel, tools, tmp_path):
     done = call(tools, "-m", "pip", "install", "--no-index", "--dry-run", "--only-binary=:all:",
                 "--python-version=3.10", f"--target={tmp_path}", wheel, expect=1)
     assert "not a supported wheel" in done.stdout
+
+
+@pytest.mark.long
+def test_an_editable_package_is_that_of_the_checkout(tools, checkout, tmp_path):
+    """Built without isolation, with the build requirements of the tools; it has no command in bin."""
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", checkout, clone)
+    made = Fresh(tmp_path / "environment", tools)
+    [site] = made.folder.glob("lib/python*/site-packages")
+    [requirements] = TOOLS.parent.glob("lib/python*/site-packages")
+    (site / "requirements.pth").write_text(f"{requirements}\n")
+    env = clean(path=f"{made.folder / 'bin'}:{TOOLS}:{os.environ['PATH']}")
+    call(made.python, "-m", "pip", "install", "--no-index", "--no-build-isolation", "-e", clone,
+         env=env)
+    where = call(made.python, "-c", TELL, env=env, cwd=tmp_path).stdout.split()
+    assert where == ["True", str(clone / "python/vramscope/__init__.py")]
+    assert not made.command.exists()
+    told = call(made.python, "-m", "vramscope", "report", OOM, env=env, cwd=tmp_path).stdout
+    assert told == run("report", OOM, expect=0).out
+    assert git(clone, "status", "--porcelain") == ""
+    call(made.python, "-m", "pip", "uninstall", "-y", "vramscope", env=env)
+    call(made.python, "-c", "import vramscope", expect=1, env=env, cwd=tmp_path)
 
 
 # python -m vramscope --------------------------------------------------------------------
