@@ -516,16 +516,17 @@ const char result_get_doc[] =
 const char recording_table_doc[] =
     "table($self, name, /)\n"
     "--\n\n"
-    "The columns of one table, as \"events\", as a dict by their names. Raises KeyError\n"
-    "where there is no such table.\n\n"
+    "The columns of one table, as a dict by their names.\n\n"
+    "name: of the table, as \"events\". Raises KeyError where there is no such table.\n\n"
     ">>> vramscope.load(\"examples/leak.pickle\").table(\"events\")[\"size\"].dtype\n"
     "'uint64'";
 
 const char recording_string_doc[] =
     "string($self, id, /)\n"
     "--\n\n"
-    "A string of the file by its row in \"strings\". Bytes that are no UTF-8 come as\n"
-    "surrogates. Raises IndexError where there is no such row.\n\n"
+    "A string of the file.\n\n"
+    "id: its row in \"strings\", as columns of other tables have it. Bytes that are no\n"
+    "UTF-8 come as surrogates. Raises IndexError where there is no such row.\n\n"
     ">>> vramscope.load(\"examples/leak.pickle\").string(0)\n"
     "''";
 

@@ -1,0 +1,90 @@
+"""What help() says: each name has a docstring, a signature, and an example that runs; stubs agree with the binary."""
+import doctest
+import importlib.util
+import inspect
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import vramscope
+from conftest import PACKAGE, ROOT, environment
+
+OWNERS = (vramscope, vramscope.File, vramscope.Recording, vramscope.Result)
+NAMES = [(owner, name) for owner in OWNERS for name in (vramscope.__all__ if owner is vramscope else dir(owner))
+         if not name.startswith("_") and callable(getattr(owner, name)) and not inspect.isclass(getattr(owner, name))]
+# What stands in sentences instead of among the arguments.
+FEW_WORDS = {"set", "user_root", "library", "device", "path"}
+
+
+@pytest.mark.parametrize("owner, name", NAMES, ids=["%s.%s" % (o.__name__, n) for o, n in NAMES])
+def test_a_callable_says_how_it_is_called(owner, name, monkeypatch):
+    thing = getattr(owner, name)
+    words = inspect.getdoc(thing)
+    signature = inspect.signature(thing)
+    others = [getattr(vramscope.Recording, n.split(".")[-1], None) or getattr(vramscope, n)
+              for n in re.findall(r"of ((?:Recording\.)?\w+)\(\)", words)]
+    known = FEW_WORDS.union(*(inspect.signature(o).parameters for o in others), ["self"])
+    for parameter in signature.parameters.values():
+        if parameter.name not in known and name != "get":
+            assert re.search(r"\b%s\b" % parameter.name, words), parameter.name
+    if any(p.name.endswith("bytes") or p.name == "capacity" for p in signature.parameters.values()):
+        assert "bytes" in words
+    test = doctest.DocTestParser().get_doctest(thing.__doc__, {"vramscope": vramscope}, name, None, 0)
+    assert test.examples, "no example"
+    monkeypatch.chdir(ROOT)
+    said = []
+    result = doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+    assert result.attempted and not result.failed, "".join(said)
+
+
+def test_all_names_are_walked():
+    assert len(NAMES) > 40 and set(vramscope.__all__) <= set(dir(vramscope))
+    for name in vramscope.__all__:
+        assert inspect.getdoc(getattr(vramscope, name)), name
+    for owner in OWNERS[1:] + (vramscope.Column,):
+        for name, member in vars(owner).items():
+            if inspect.isgetsetdescriptor(member):
+                assert inspect.getdoc(member), name
+
+
+def test_a_call_takes_what_its_signature_says():
+    """Each keyword with its default is taken, so that what help() shows is true."""
+    recording = vramscope.load(ROOT / "examples" / "leak.pickle")
+    for owner, name in NAMES:
+        if owner is not vramscope.Recording or name in ("what_if", "check", "export", "diff"):
+            continue
+        keywords = {p.name: p.default for p in inspect.signature(getattr(recording, name)).parameters.values()
+                    if p.kind is p.KEYWORD_ONLY}
+        if keywords:
+            getattr(recording, name)(**keywords)
+    for name, given in (("what_if", ("expandable_segments:True",)), ("export", ("csv",)), ("diff", (recording,)),
+                        ("check", ({"no-oom": None},))):
+        keywords = {p.name: p.default for p in inspect.signature(getattr(recording, name)).parameters.values()
+                    if p.kind is p.KEYWORD_ONLY}
+        getattr(recording, name)(*given, **keywords)
+
+
+def test_the_stub_of_the_package_has_its_names():
+    text = (Path(PACKAGE) / "vramscope" / "__init__.pyi").read_text()
+    assert re.findall(r'^    "(\w+)",$', text, re.M) == vramscope.__all__ == sorted(vramscope.__all__)
+    assert set(re.findall(r"import (\w+) as \1$", text, re.M)) == set(vramscope.__all__)
+
+
+def checker(*words):
+    if importlib.util.find_spec("mypy") is None:
+        pytest.skip("mypy is not installed: the stubs were not checked")
+    done = subprocess.run([sys.executable, "-m", *words], cwd=PACKAGE, capture_output=True, text=True, timeout=300,
+                          env=environment(MYPYPATH=PACKAGE, PYTHONPATH=PACKAGE, MYPY_CACHE_DIR=os.devnull))
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+
+
+def test_the_types_are_strict():
+    checker("mypy", "--strict", "-p", "vramscope")
+
+
+def test_the_stubs_are_those_of_the_binary():
+    checker("mypy.stubtest", "vramscope", "--ignore-unused-allowlist", "--allowlist",
+            str(ROOT / "tests" / "python" / "ext" / "stubtest.allow"))

@@ -1,0 +1,54 @@
+"""What importing the package does: little, and nothing that was not asked for."""
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import PACKAGE, environment
+
+SCRIPT = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+before, seen, threads = set(sys.modules), [], sys._current_frames
+sys.addaudithook(lambda event, args: seen.append((event, str(args[0]) if args else "")))
+%s
+print(json.dumps({"modules": sorted(set(sys.modules) - before), "seen": seen, "threads": len(threads())}))
+"""
+HEAVY = {"torch", "numpy", "pandas", "IPython", "json", "re", "threading", "inspect", "typing", "dataclasses", "ctypes",
+         "subprocess", "logging", "asyncio"}
+
+
+def told(code):
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", SCRIPT % code, PACKAGE], capture_output=True, text=True,
+                          timeout=120, env=environment(PYTHONDONTWRITEBYTECODE="1"))
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("code, most", (("import vramscope", 12), ("from vramscope import load, Error", 12)))
+def test_an_import_is_light(code, most):
+    found = told(code)
+    own = [m for m in found["modules"] if m.split(".")[0] == "vramscope"]
+    assert own and len(own) <= most and set(found["modules"]) - set(own) <= {"os", "sys", "collections", "collections.abc"}
+    assert not HEAVY & set(found["modules"])
+    assert found["threads"] == 1
+
+
+def test_an_import_opens_its_own_files_alone():
+    found = told("import vramscope; vramscope.load")
+    opened = [name for event, name in found["seen"] if event == "open"]
+    assert opened and all(Path(name).is_relative_to(Path(PACKAGE) / "vramscope") for name in opened), opened
+    assert not [e for e, _ in found["seen"] if e.split(".")[0] in ("socket", "subprocess", "os") and e != "os.listdir"]
+
+
+def test_names_come_when_they_are_asked_for():
+    import vramscope
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        vramscope.nothing
+    assert set(vramscope.__all__) <= set(dir(vramscope)) and "__version__" in dir(vramscope)
+    found = told("import vramscope\nassert 'vramscope._core' not in sys.modules\nvramscope.__version__")
+    assert "vramscope._core" in found["modules"]
+    space = {}
+    exec("from vramscope import *", space)
+    assert set(vramscope.__all__) <= set(space)
