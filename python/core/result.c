@@ -147,8 +147,17 @@ static PyObject *standard_output(void)
     return out == Py_None ? NULL : out;
 }
 
-/* Of the terminal, or what the program was told of one; else 0. */
-static uint32_t terminal_width(void)
+/* What a stream is not, or does not have, is no failure; running out of memory is.  False with an
+ * exception set. */
+static bool went_without(void)
+{
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_MemoryError))
+        PyErr_Clear();
+    return !PyErr_Occurred();
+}
+
+/* Of the terminal, or what the program was told of one; else 0.  False with an exception set. */
+static bool terminal_width(uint32_t *ret)
 {
     const char *columns = getenv("COLUMNS");
     char *end = NULL;
@@ -159,16 +168,20 @@ static uint32_t terminal_width(void)
         struct winsize size = { 0 };
         int number = fd == NULL ? -1 : (int)PyLong_AsLong(fd);
         Py_XDECREF(fd);
-        PyErr_Clear(); /* what has no number is no terminal */
+        if (!went_without())
+            return false;
         width = number >= 0 && ioctl(number, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
     }
-    if (width <= 0)
-        return 0;
-    return width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : (uint32_t)width;
+    *ret = width <= 0            ? 0
+           : width < WIDTH_LEAST ? WIDTH_LEAST
+           : width > WIDTH_MOST  ? WIDTH_MOST
+                                 : (uint32_t)width;
+    return true;
 }
 
-/* Whether the standard output takes what pictures are drawn with. */
-static bool output_is_ascii(void)
+/* Whether the standard output takes no more than ASCII of what pictures are drawn with.  False with
+ * an exception set. */
+static bool output_is_ascii(bool *ret)
 {
     static const char drawn[] = "\xe2\x96\x81\xe2\x96\x88\xe2\x94\x9c\xe2\x80\xa6";
     PyObject *out = standard_output();
@@ -180,10 +193,10 @@ static bool output_is_ascii(void)
         coded = text == NULL ? NULL : PyObject_CallMethod(text, "encode", "O", encoding);
         Py_XDECREF(text);
     }
-    PyErr_Clear();
     Py_XDECREF(coded);
     Py_XDECREF(encoding);
-    return is_text && coded == NULL;
+    *ret = is_text && coded == NULL;
+    return went_without();
 }
 
 /* None: 0.  False with an exception set. */
@@ -202,8 +215,8 @@ static PyObject *text_with(struct result *r, struct vrs_write_options *options)
                  !options->all_frames && !options->all_ranks && options->rows == 0;
     if (r->kept != NULL && plain && (options->width == 0 || options->width == KEPT_WIDTH))
         return kept(r, 1);
-    if (options->width == 0)
-        options->width = terminal_width();
+    if (options->width == 0 && !terminal_width(&options->width))
+        return NULL;
     return written(r, options);
 }
 
@@ -219,11 +232,11 @@ static PyObject *result_text(PyObject *self, PyObject *args, PyObject *kwargs)
         return NULL;
     if (!rows_of(width, &options.width) || !rows_of(rows, &options.rows))
         return NULL;
-    int is_ascii = ascii == Py_None ? output_is_ascii() : PyObject_IsTrue(ascii);
-    if (is_ascii < 0)
+    int is_ascii = ascii == Py_None ? 0 : PyObject_IsTrue(ascii);
+    options.ascii = is_ascii != 0;
+    if (is_ascii < 0 || (ascii == Py_None && !output_is_ascii(&options.ascii)))
         return NULL;
     options.colour = colour != 0;
-    options.ascii = is_ascii != 0;
     options.stacks = stacks != 0;
     options.picture = picture != 0;
     options.all_frames = frames != 0;
@@ -233,8 +246,8 @@ static PyObject *result_text(PyObject *self, PyObject *args, PyObject *kwargs)
 
 static PyObject *result_str(PyObject *self)
 {
-    struct vrs_write_options options = { .format = VRS_TEXT, .ascii = output_is_ascii() };
-    return text_with((struct result *)self, &options);
+    struct vrs_write_options options = { .format = VRS_TEXT };
+    return output_is_ascii(&options.ascii) ? text_with((struct result *)self, &options) : NULL;
 }
 
 static PyObject *json_of(struct result *r, uint32_t rows)

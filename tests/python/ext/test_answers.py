@@ -43,7 +43,7 @@ def test_an_answer_is_that_of_the_command(path, verb, options, keywords):
     assert result.json() == run(verb, *options, "--json", path, expect=0).out
     document = result.to_dict()
     validate(document)
-    assert dict(result) == document and list(result) == result.keys() and "devices" in result
+    assert dict(result) == document and list(result) == list(result.keys()) and "devices" in result
 
 
 @pytest.mark.parametrize("width", (40, 80, 200))
