@@ -115,6 +115,8 @@ PyObject *answer_make(struct core_state *state, struct vrs_result *result, const
 /* The result for a call, locked: NULL with an exception set.  Unlock and leave it afterwards. */
 struct opened *result_use(PyObject *result);
 void result_leave(struct opened *o);
+/* The names of its columns, while it is in use: a list, borrowed; NULL with an exception set. */
+PyObject *result_names(PyObject *result, struct opened *o);
 PyObject *result_merge(PyObject *module, PyObject *results);
 PyObject *result_unread(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *result_kept(PyObject *module, PyObject *args);

@@ -19,6 +19,7 @@ struct result {
     PyObject *document;    /* its JSON, once somebody asked */
     PyObject *kept;        /* of an unpickled one: its JSON, its text, its verdict; else NULL */
     PyObject *kind;        /* str: the verb */
+    PyObject *names;       /* of its columns, once somebody asked */
     struct drawn about;    /* `opened` is held */
 };
 
@@ -33,7 +34,7 @@ static struct result *make_bare(struct core_state *state, PyObject *kind, const 
         return NULL;
     r->state = state;
     r->opened = NULL;
-    r->document = r->kept = NULL;
+    r->document = r->kept = r->names = NULL;
     r->kind = Py_NewRef(kind);
     r->about = *about;
     if (about->opened != NULL)
@@ -83,6 +84,7 @@ static void result_dealloc(PyObject *self)
     if (r->about.opened != NULL)
         opened_drop(r->about.opened);
     (void)result_clear(self);
+    Py_XDECREF(r->names);
     Py_XDECREF(r->kind);
     PyObject_GC_Del(self);
     Py_DECREF(type);
@@ -110,6 +112,37 @@ void result_leave(struct opened *o)
 {
     opened_unlock(o);
     opened_leave(o);
+}
+
+static uint32_t count_names(struct vrs_result *result)
+{
+    uint32_t count = 0;
+    while (vrs_result_column_name(result, count) != NULL)
+        count++;
+    return count;
+}
+
+PyObject *result_names(PyObject *self, struct opened *o)
+{
+    struct result *r = (struct result *)self;
+    if (r->names != NULL)
+        return r->names;
+    PyObject *list = PyList_New(0);
+    const char *text;
+    uint32_t count = 0;
+    for (; list != NULL && (text = vrs_result_column_name(o->result, count)) != NULL; count++) {
+        PyObject *name = PyUnicode_FromString(text);
+        if (name == NULL || PyList_Append(list, name) != 0)
+            Py_CLEAR(list);
+        Py_XDECREF(name);
+    }
+    /* NULL is the end, and a name there was no memory for: then another look finds more. */
+    if (list != NULL && count_names(o->result) != count) {
+        Py_CLEAR(list);
+        PyErr_NoMemory();
+    }
+    r->names = list;
+    return list;
 }
 
 /* Writing. */

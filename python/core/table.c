@@ -29,14 +29,19 @@ static bool span_of(struct opened *o, struct core_state *state, const char *name
     return status == VRS_OK;
 }
 
+/* The i-th of the names; NULL behind the last one, or with an exception set. */
+static const char *name_at(PyObject *names, Py_ssize_t i)
+{
+    return i < PyList_Size(names) ? PyUnicode_AsUTF8AndSize(PyList_GetItem(names, i), NULL) : NULL;
+}
+
 /* Whether the i-th name is that of a list; columns below it follow it.  False with an exception set
  * where it could not be looked at. */
-static bool is_list(struct opened *o, struct core_state *state, uint32_t i)
+static bool is_list(struct opened *o, struct core_state *state, PyObject *names, Py_ssize_t i)
 {
-    const char *name = vrs_result_column_name(o->result, i);
-    const char *next = vrs_result_column_name(o->result, i + 1);
+    const char *name = name_at(names, i), *next = name_at(names, i + 1);
     struct vrs_span span;
-    return next != NULL && is_above(name, next) && span_of(o, state, name, &span) &&
+    return name != NULL && next != NULL && is_above(name, next) && span_of(o, state, name, &span) &&
            span.type == VRS_LIST;
 }
 
@@ -47,15 +52,11 @@ PyObject *result_tables(PyObject *self, void *closure)
     (void)closure;
     if (o == NULL)
         return NULL;
-    PyObject *list = PyList_New(0);
-    for (uint32_t i = 0; list != NULL && vrs_result_column_name(o->result, i) != NULL; i++) {
-        if (!is_list(o, state, i))
-            continue;
-        PyObject *name = PyUnicode_FromString(vrs_result_column_name(o->result, i));
-        if (name == NULL || PyList_Append(list, name) != 0)
-            Py_CLEAR(list);
-        Py_XDECREF(name);
-    }
+    PyObject *names = result_names(self, o), *list = names == NULL ? NULL : PyList_New(0);
+    Py_ssize_t count = list == NULL ? 0 : PyList_Size(names);
+    for (Py_ssize_t i = 0; i < count && !PyErr_Occurred(); i++)
+        if (is_list(o, state, names, i))
+            (void)PyList_Append(list, PyList_GetItem(names, i));
     result_leave(o);
     if (PyErr_Occurred())
         Py_CLEAR(list);
@@ -76,22 +77,22 @@ static bool add_column(PyObject *dict, struct core_state *state, struct opened *
 }
 
 /* The columns of the rows of one list, those of lists inside it left out. */
-static bool fill(PyObject *dict, struct core_state *state, struct opened *o, uint32_t table)
+static bool fill(PyObject *dict, struct core_state *state, struct opened *o, PyObject *names,
+                 Py_ssize_t table)
 {
-    const char *above = vrs_result_column_name(o->result, table), *inner = NULL, *name;
-    for (uint32_t i = table + 1; (name = vrs_result_column_name(o->result, i)) != NULL; i++) {
-        if (!is_above(above, name))
-            break;
+    const char *above = name_at(names, table), *inner = NULL, *name;
+    for (Py_ssize_t i = table + 1; (name = name_at(names, i)) != NULL && is_above(above, name);
+         i++) {
         if (inner != NULL && is_above(inner, name))
             continue;
         if (!add_column(dict, state, o, name, name + strlen(above) + 1))
             return false;
-        if (is_list(o, state, i))
+        if (is_list(o, state, names, i))
             inner = name;
         if (PyErr_Occurred())
             return false;
     }
-    return true;
+    return !PyErr_Occurred();
 }
 
 static PyObject *table_of(PyObject *self, PyObject *name)
@@ -104,17 +105,16 @@ static PyObject *table_of(PyObject *self, PyObject *name)
     struct opened *o = result_use(self);
     if (o == NULL)
         return NULL;
-    PyObject *dict = NULL;
-    const char *text;
-    for (uint32_t i = 0;
-         dict == NULL && !PyErr_Occurred() && (text = vrs_result_column_name(o->result, i)) != NULL;
-         i++) {
-        if (PyUnicode_CompareWithASCIIString(name, text) != 0 || !is_list(o, state, i))
-            continue;
+    PyObject *names = result_names(self, o), *dict = NULL;
+    Py_ssize_t i = names == NULL ? -1 : PySequence_Contains(names, name);
+    if (i == 1)
+        i = PySequence_Index(names, name);
+    else
+        i = -1;
+    if (i >= 0 && is_list(o, state, names, i))
         dict = PyDict_New();
-        if (dict != NULL && !fill(dict, state, o, i))
-            Py_CLEAR(dict);
-    }
+    if (dict != NULL && !fill(dict, state, o, names, i))
+        Py_CLEAR(dict);
     result_leave(o);
     if (dict == NULL && !PyErr_Occurred())
         PyErr_SetObject(PyExc_KeyError, name);
