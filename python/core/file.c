@@ -298,7 +298,8 @@ static PyObject *recording_column(PyObject *self, PyObject *name)
     struct vrs_error err;
     PyObject *bytes = PyUnicode_Check(name) ? PyUnicode_AsUTF8String(name) : NULL;
     if (bytes == NULL) {
-        PyErr_Format(PyExc_TypeError, "the name of a column is a text, not %R", Py_TYPE(name));
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "the name of a column is a text, not %R", Py_TYPE(name));
         return NULL;
     }
     const struct vrs_recording *recording = recording_use(self, &opened);
