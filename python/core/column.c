@@ -199,7 +199,7 @@ static PyObject *slice_of(struct column *c, PyObject *slice)
 {
     PyObject *view = PyMemoryView_FromObject((PyObject *)c), *part = NULL, *list = NULL,
              *made = NULL;
-    PyObject *array = PyImport_ImportModule("array");
+    PyObject *array = view == NULL ? NULL : PyImport_ImportModule("array");
     if (view != NULL && array != NULL)
         part = PyObject_GetItem(view, slice);
     if (part != NULL)

@@ -279,18 +279,19 @@ static bool take_replay(struct core_state *state, const char *word, struct vrs_o
 
 bool on_main_thread(void)
 {
-    PyObject *threading = PyImport_ImportModule("_thread");
-    PyObject *own = threading == NULL ? NULL : PyObject_CallMethod(threading, "get_ident", NULL);
-    PyObject *sys = PyImport_ImportModule("threading");
-    PyObject *chief = sys == NULL ? NULL : PyObject_CallMethod(sys, "main_thread", NULL);
-    PyObject *its = chief == NULL ? NULL : PyObject_GetAttrString(chief, "ident");
-    bool same = own != NULL && its != NULL && PyObject_RichCompareBool(own, its, Py_EQ) == 1;
-    PyErr_Clear();
+    PyObject *module = PyImport_ImportModule("threading"), *chief = NULL, *its = NULL, *own = NULL;
+    if (module != NULL)
+        chief = PyObject_CallMethod(module, "main_thread", NULL);
+    if (chief != NULL)
+        its = PyObject_GetAttrString(chief, "ident");
+    if (its != NULL)
+        own = PyObject_CallMethod(module, "get_ident", NULL);
+    bool same = own != NULL && PyObject_RichCompareBool(own, its, Py_EQ) == 1;
+    PyErr_Clear(); /* who cannot know has one thread */
+    Py_XDECREF(own);
     Py_XDECREF(its);
     Py_XDECREF(chief);
-    Py_XDECREF(sys);
-    Py_XDECREF(own);
-    Py_XDECREF(threading);
+    Py_XDECREF(module);
     return same;
 }
 

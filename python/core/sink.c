@@ -117,6 +117,8 @@ static void forget(struct sink *s)
 static PyObject *failed(const struct sink *s, int error)
 {
     struct vrs_error why = { .status = VRS_IO, .offset = UINT64_MAX };
+    if (error == ENOMEM)
+        return PyErr_NoMemory();
     PyObject *name = PyUnicode_AsEncodedString(s->path, "utf-8", "backslashreplace");
     if (name == NULL)
         return NULL;
@@ -249,9 +251,7 @@ static bool is_whole(struct sink *s, enum vrs_status status, const struct vrs_er
     if (status == VRS_OK)
         return PyErr_CheckSignals() == 0 && notes_warn(s->state, &s->notes);
     /* The sink knows best why a write failed. */
-    if (s->error == ENOMEM && s->path == NULL)
-        PyErr_NoMemory();
-    else if (s->error != 0)
+    if (s->error != 0)
         failed(s, s->error);
     else
         raise_error(s->state, err, s->path);

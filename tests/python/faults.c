@@ -2,6 +2,7 @@
  * counts the memory of the C library that is in use. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -42,6 +43,7 @@ static bool fails(void)
     if (atomic_load(&left) < 0 || atomic_fetch_sub(&left, 1) != 0)
         return false;
     atomic_store(&fired, true);
+    errno = ENOMEM;
     return true;
 }
 
