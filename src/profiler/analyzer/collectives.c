@@ -288,7 +288,7 @@ static void interval_say(const struct samples *s, const struct interval *found, 
     finding_count(row, "synchronized_ranks", peak->synchronous);
     finding_count(row, "expected_world_size", world);
     finding_value(row, "synchrony_ratio", found->synchrony);
-    finding_count(row, "peak_gap_bytes", (int64_t)peak->gap_bytes);
+    finding_rounded(row, "peak_gap_bytes", peak->gap_bytes);
     finding_value(row, "peak_gap_ratio", peak->gap_ratio);
     finding_value(row, "robust_zscore", peak->z);
 }

@@ -50,6 +50,16 @@ void finding_count(struct finding *row, const char *name, int64_t count)
     figure->count = count;
 }
 
+void finding_rounded(struct finding *row, const char *name, double count)
+{
+    /* 2^63 itself is a double, and no int64_t. */
+    const double beyond = 9223372036854775808.0;
+    finding_count(row, name,
+                  count >= beyond   ? INT64_MAX
+                  : count < -beyond ? INT64_MIN
+                                    : (int64_t)count);
+}
+
 void finding_value(struct finding *row, const char *name, double value)
 {
     figure_add(row, name)->value = value;

@@ -47,6 +47,8 @@ struct finding *findings_add(struct findings *f, const char *kind, enum severity
                              double confidence);
 
 void finding_count(struct finding *row, const char *name, int64_t count);
+/* A whole number that lies in a double. */
+void finding_rounded(struct finding *row, const char *name, double count);
 void finding_value(struct finding *row, const char *name, double value);
 
 /* The functions whose flag is set, in their order. */

@@ -114,11 +114,17 @@ static void find_fragmentation(const struct series *g, const double *threshold,
     finding_count(row, "sample_count", g->reserved);
 }
 
+/* To three digits, as it is told. */
+static double told(double confidence)
+{
+    return floor(confidence * 1000 + 0.5);
+}
+
 static bool stands_before(const struct finding *a, const struct finding *b)
 {
     if (a->severity != b->severity)
         return a->severity > b->severity;
-    return a->confidence > b->confidence;
+    return told(a->confidence) > told(b->confidence);
 }
 
 /* Insertion sort, which keeps the order of equals: there are three at most. */

@@ -148,10 +148,10 @@ static void add_spikes(struct search *s, double above, const double *sorted, siz
                                        critical ? SEVERITY_CRITICAL : SEVERITY_WARNING, NAN);
     finding_count(row, "spike_count", spikes);
     finding_value(row, "spike_threshold", above);
-    finding_count(row, "max_allocation", (int64_t)sorted[known - 1]);
+    finding_rounded(row, "max_allocation", sorted[known - 1]);
     /* The one in the middle is bytes; between two of them lies no number of bytes. */
     if (known % 2 == 1)
-        finding_count(row, "median_allocation", (int64_t)median);
+        finding_rounded(row, "median_allocation", median);
     else
         finding_value(row, "median_allocation", median);
     finding_functions(s->found, row, flag, s->calls->functions);

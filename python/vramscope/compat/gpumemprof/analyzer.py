@@ -325,7 +325,9 @@ class MemoryAnalyzer:
         """GapFinding rows, the most severe first: what the device uses beside the allocator."""
         _, columns = _samples(list(events))
         found, self.dropped_samples = _core._gaps(columns, self.thresholds)
-        return [_gap(finding, self.dropped_samples) for finding in found]
+        # Programs know no such key: it comes only with events that the original fails on.
+        told = self.dropped_samples if None in columns["used"] else 0
+        return [_gap(finding, told) for finding in found]
 
     def analyze_collective_attribution(self, events):
         """CollectiveAttributionResult rows: such gaps near collective operations, by rank."""
@@ -339,8 +341,7 @@ class MemoryAnalyzer:
 
         Events of every type count that carry the memory used on the device.
         """
-        events = sorted(events, key=lambda event: (getattr(event, "pid", 0),
-                                                   getattr(event, "host", "")))
+        events = list(events)
         jobs, columns = _samples(events)
         found, self.dropped_samples = _core._first_cause(columns, self.thresholds)
         figures = next((row[3] for row in found if row[0] == "cross_rank"), None)
