@@ -4,7 +4,14 @@
 >>> ranks.identity({"RANK": "3", "WORLD_SIZE": "8", "TORCHELASTIC_RUN_ID": "night"})
 {'job_id': 'night', 'rank': 3, 'local_rank': None, 'world_size': 8}
 """
+from __future__ import annotations
+
 import os
+
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 __all__ = ["FIELDS", "identity"]
 
@@ -19,11 +26,11 @@ LAUNCHERS = (
 JOBS = ("TORCHELASTIC_RUN_ID", "SLURM_JOB_ID")
 
 
-def _text(env, name):
+def _text(env: Mapping[str, str], name: str) -> str | None:
     return env.get(name, "").strip() or None
 
 
-def _whole(env, name, field):
+def _whole(env: Mapping[str, str], name: str, field: str) -> int | None:
     text = _text(env, name)
     try:
         return None if text is None else int(text)
@@ -31,13 +38,13 @@ def _whole(env, name, field):
         raise ValueError(f"{field} must be an integer, which {name} is not: {text!r}") from None
 
 
-def job(env=None):
+def job(env: Mapping[str, str] | None = None) -> str | None:
     """The job's name, or None."""
     env = os.environ if env is None else env
     return next(filter(None, (_text(env, name) for name in JOBS)), None)
 
 
-def identity(env=None):
+def identity(env: Mapping[str, str] | None = None) -> dict[str, Any]:
     """A dict of FIELDS by the variables `env`, those of the process if None; None: nobody says so.
 
     Raises ValueError where a variable that is read is no whole number.

@@ -14,7 +14,10 @@ from vramscope.compat.gpumemprof.utils import format_bytes
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
+
+    Finding = tuple[str, int, float | None, dict[str, Any], list[int]]
 
 __all__ = ["GapFinding", "MemoryAnalyzer", "MemoryPattern", "PerformanceInsight",
            "resolve_collective_attribution_config"]
@@ -22,7 +25,7 @@ __all__ = ["GapFinding", "MemoryAnalyzer", "MemoryPattern", "PerformanceInsight"
 _SEVERITIES = ("info", "warning", "critical")
 _IMPACTS = ("low", "medium", "high")
 
-_PRESETS = {
+_PRESETS: dict[str, dict[str, Any]] = {
     "low": {"min_samples_per_rank": 8, "min_gap_bytes": 256 << 20, "min_gap_ratio": 0.06,
             "robust_zscore_threshold": 3.0, "marker_window_ns": 120_000_000,
             "interval_padding_ns": 100_000_000, "synchrony_window_ns": 100_000_000,
@@ -35,7 +38,7 @@ _PRESETS = {
 }
 # What may be overridden, in the order of the core, and what it may be: least, most, and whether
 # the least itself is allowed.
-_LIMITS = {
+_LIMITS: dict[str, tuple[int, int | None, bool]] = {
     "min_samples_per_rank": (3, None, True),
     "min_gap_bytes": (0, None, True),
     "min_gap_ratio": (0, None, True),
@@ -58,7 +61,9 @@ _DIGITS = {"max_zscore": 3, "mean_gap_bytes": 1, "std_gap_bytes": 1, "slope_byte
 _MISSING_MOST = 65_536
 
 
-def resolve_collective_attribution_config(preset="medium", overrides=None):
+def resolve_collective_attribution_config(
+        preset: str = "medium",
+        overrides: Mapping[str, Any] | None = None) -> CollectiveAttributionConfig:
     """The limits of a preset (low, medium, high) with some of them overridden.
 
     Raises ValueError for a preset or limit that does not exist, or a value that makes no sense.
@@ -81,7 +86,7 @@ def resolve_collective_attribution_config(preset="medium", overrides=None):
     return config
 
 
-def _calls(results):
+def _calls(results: Sequence[Any]) -> tuple[list[str], dict[str, list[Any]]]:
     """Names of functions in the order of their first calls, and the columns of the calls."""
     ids: dict[str, int] = {}
     columns = {
@@ -106,18 +111,18 @@ _OF_EVENTS = {
 }
 
 
-def _attribute(event, names):
+def _attribute(event: Any, names: Iterable[str]) -> Any:
     return next((getattr(event, name) for name in names if hasattr(event, name)), None)
 
 
-def _time_ns(event):
-    time_ns = getattr(event, "timestamp_ns", None)
+def _time_ns(event: Any) -> int:
+    time_ns: int | None = getattr(event, "timestamp_ns", None)
     return round(event.timestamp * 1e9) if time_ns is None else time_ns
 
 
-def _strings(event):
+def _strings(event: Any) -> Iterator[str]:
     """Type, context and every text in the metadata of an event, however deep."""
-    waiting, seen = [event.event_type, event.context, event.metadata], set()
+    waiting, seen = [event.event_type, event.context, event.metadata], set[int]()
     while waiting:
         value = waiting.pop()
         if isinstance(value, str):
@@ -127,7 +132,7 @@ def _strings(event):
             waiting.extend(value.values() if isinstance(value, dict) else value)
 
 
-def _is_collective(event):
+def _is_collective(event: Any) -> bool:
     for text in _strings(event):
         plain = text.lower().replace("-", "_")
         joined = plain.replace("_", "")
@@ -136,12 +141,13 @@ def _is_collective(event):
     return False
 
 
-def _samples(events, marks=False):
+def _samples(events: Sequence[Any],
+             marks: bool = False) -> tuple[list[str | None], dict[str, list[Any]]]:
     """Names of jobs by their numbers, and the columns of the events."""
     jobs: dict[str, int] = {}
     ranks = sorted({event.rank or 0 for event in events})
     places = {rank: place for place, rank in enumerate(ranks)}
-    columns: dict[str, Any] = {
+    columns: dict[str, list[Any]] = {
         "ranks": ranks,
         "time_ns": [_time_ns(event) for event in events],
         "rank": [places[event.rank or 0] for event in events],
@@ -157,7 +163,7 @@ def _samples(events, marks=False):
     return [None, *jobs], columns
 
 
-def _pattern(finding, names):
+def _pattern(finding: Finding, names: Sequence[str]) -> MemoryPattern:
     kind, severity, _, figures, functions = finding
     description, advice = texts.PATTERNS[kind]
     affected = [names[function] for function in functions]
@@ -171,7 +177,7 @@ def _pattern(finding, names):
                          metrics, [text.format(**words) for text in advice])
 
 
-def _insight_data(kind, figures, names):
+def _insight_data(kind: str, figures: dict[str, Any], names: list[str]) -> dict[str, Any]:
     """The figures with the names that programs know, in their order."""
     if kind == "slow_functions":
         return {"slow_functions": names[:5], "slowest_function": names[0], **figures}
@@ -186,8 +192,9 @@ def _insight_data(kind, figures, names):
     return dict(figures)
 
 
-def _insight(finding, names):
+def _insight(finding: Finding, names: Sequence[str]) -> PerformanceInsight:
     kind, impact, confidence, figures, functions = finding
+    assert confidence is not None
     category, title, description, advice = texts.INSIGHTS[kind]
     concerned = [names[function] for function in functions]
     return PerformanceInsight(category, title, description.format(count=len(concerned), **figures),
@@ -195,8 +202,9 @@ def _insight(finding, names):
                               _insight_data(kind, figures, concerned), list(advice))
 
 
-def _gap(finding, dropped):
+def _gap(finding: Finding, dropped: int) -> GapFinding:
     kind, severity, confidence, figures, _ = finding
+    assert confidence is not None
     description, advice = texts.GAPS[kind]
     rate = format_bytes(int(figures.get("slope_bytes_per_sec", 0)))
     evidence = {name: round(value, _DIGITS[name]) if name in _DIGITS and value is not None
@@ -207,8 +215,9 @@ def _gap(finding, dropped):
                       description.format(rate=rate, **figures), list(advice))
 
 
-def _attribution(finding):
+def _attribution(finding: Finding) -> CollectiveAttributionResult:
     kind, _, confidence, figures, _ = finding
+    assert confidence is not None
     ratio = figures["peak_gap_ratio"]
     evidence = CollectiveAttributionEvidence(
         figures["marker_hits"], figures["synchronized_ranks"], figures["expected_world_size"],
@@ -220,7 +229,7 @@ def _attribution(finding):
         evidence)
 
 
-def _suspect(finding):
+def _suspect(finding: Finding) -> dict[str, Any]:
     _, sure, _, figures, _ = finding
     return {
         "rank": figures["rank"],
@@ -235,11 +244,13 @@ def _suspect(finding):
     }
 
 
-def _listed(ranks):
+def _listed(ranks: Iterable[int]) -> str:
     return ", ".join(map(str, ranks))
 
 
-def _cross_rank_notes(figures, ranks, missing, unlisted, dropped, any_events):
+def _cross_rank_notes(figures: dict[str, Any] | None, ranks: Sequence[dict[str, Any]],
+                      missing: list[int], unlisted: int, dropped: int,
+                      any_events: bool) -> list[str]:
     """What a reader of the merged timeline has to know beside it, one sentence each."""
     if not any_events:
         return ["No telemetry events were given."]
@@ -268,9 +279,9 @@ def _cross_rank_notes(figures, ranks, missing, unlisted, dropped, any_events):
     return notes
 
 
-def _missing(world_size, participating):
+def _missing(world_size: int, participating: Iterable[int]) -> tuple[list[int], int]:
     """The first ranks that are not there, and how many more."""
-    present, missing = set(participating), []
+    present, missing = set(participating), list[int]()
     for rank in range(world_size):
         if len(missing) == _MISSING_MOST:
             break
@@ -290,8 +301,9 @@ class MemoryAnalyzer:
     events had to leave out, because a figure it needs was None.
     """
 
-    def __init__(self, profiler=None, collective_sensitivity="medium",
-                 collective_threshold_overrides=None, *, compat=None):
+    def __init__(self, profiler: Any = None, collective_sensitivity: str = "medium",
+                 collective_threshold_overrides: Mapping[str, Any] | None = None, *,
+                 compat: str | None = None) -> None:
         if compat not in (None, "v0.1"):
             raise ValueError(f"compat is None or 'v0.1', not {compat!r}")
         self.profiler = profiler
@@ -302,12 +314,13 @@ class MemoryAnalyzer:
         if compat == "v0.1":
             self.thresholds["memory_leak_ratio"] = 0.1
 
-    def _results(self, results):
+    def _results(self, results: Iterable[Any] | None) -> list[Any]:
         if results is None and self.profiler:
             results = self.profiler.results
         return list(results or ())
 
-    def analyze_memory_patterns(self, results=None):
+    def analyze_memory_patterns(self,
+                                results: Iterable[Any] | None = None) -> list[MemoryPattern]:
         """MemoryPattern rows: leaks, fragmentation, inefficient allocation, spikes, repetitions.
 
         results: ProfileResult rows; None: those of the profiler. Calls of which a figure is None
@@ -316,12 +329,13 @@ class MemoryAnalyzer:
         names, columns = _calls(self._results(results))
         return [_pattern(finding, names) for finding in _core._patterns(columns, self.thresholds)]
 
-    def generate_performance_insights(self, results=None):
+    def generate_performance_insights(
+            self, results: Iterable[Any] | None = None) -> list[PerformanceInsight]:
         """PerformanceInsight rows: slow and uneven functions, memory against time, growth."""
         names, columns = _calls(self._results(results))
         return [_insight(finding, names) for finding in _core._insights(columns, self.thresholds)]
 
-    def analyze_memory_gaps(self, events):
+    def analyze_memory_gaps(self, events: Iterable[Any]) -> list[GapFinding]:
         """GapFinding rows, the most severe first: what the device uses beside the allocator."""
         _, columns = _samples(list(events))
         found, self.dropped_samples = _core._gaps(columns, self.thresholds)
@@ -329,14 +343,15 @@ class MemoryAnalyzer:
         told = self.dropped_samples if None in columns["used"] else 0
         return [_gap(finding, told) for finding in found]
 
-    def analyze_collective_attribution(self, events):
+    def analyze_collective_attribution(
+            self, events: Iterable[Any]) -> list[CollectiveAttributionResult]:
         """CollectiveAttributionResult rows: such gaps near collective operations, by rank."""
         _, columns = _samples(list(events), marks=True)
-        limits = tuple(getattr(self.collective_attribution_config, name) for name in _LIMITS)
+        limits: Any = tuple(getattr(self.collective_attribution_config, name) for name in _LIMITS)
         found, self.dropped_samples = _core._collectives(columns, limits)
         return [_attribution(finding) for finding in found]
 
-    def analyze_cross_rank_timeline(self, events):
+    def analyze_cross_rank_timeline(self, events: Iterable[Any]) -> dict[str, Any]:
         """A dict of the ranks on one clock, and which of them jumped first.
 
         Events of every type count that carry the memory used on the device.
@@ -362,7 +377,7 @@ class MemoryAnalyzer:
                                        bool(events)),
         }
 
-    def analyze_sample_series(self, samples):
+    def analyze_sample_series(self, samples: Iterable[float | None]) -> list[MemoryPattern]:
         """MemoryPattern rows of one series of bytes: steady rise, spikes, too little given back.
 
         None in the series is left out and counted in `dropped_samples`.
@@ -373,7 +388,8 @@ class MemoryAnalyzer:
         found = _core._series({"value": known}, self.thresholds)
         return [_pattern(finding, ()) for finding in found]
 
-    def generate_optimization_report(self, results=None, events=None):
+    def generate_optimization_report(self, results: Iterable[Any] | None = None,
+                                     events: Iterable[Any] | None = None) -> dict[str, Any]:
         """A dict of all that is found, what to do first, and a mark; with events also gaps."""
         from dataclasses import asdict
         results = self._results(results)
@@ -381,7 +397,7 @@ class MemoryAnalyzer:
         insights = self.generate_performance_insights(results)
         names, columns = _calls(results)
         total_bytes, total_seconds = _core._totals(columns)
-        report = {
+        report: dict[str, Any] = {
             "summary": {
                 "total_functions_analyzed": len(names),
                 "total_function_calls": len(results),
@@ -406,13 +422,15 @@ class MemoryAnalyzer:
         return report
 
 
-def _recommendations(patterns, insights):
+def _recommendations(patterns: Sequence[MemoryPattern],
+                     insights: Sequence[PerformanceInsight]) -> list[dict[str, Any]]:
     """What to do first: critical patterns, insights of high impact, other patterns; ten at most."""
-    def row(priority, category, description, suggestions):
+    def row(priority: str, category: str, description: str,
+            suggestions: list[str]) -> dict[str, Any]:
         return {"priority": priority, "category": category, "description": description,
                 "suggestions": suggestions}
 
-    def of_patterns(severity, priority):
+    def of_patterns(severity: str, priority: str) -> list[dict[str, Any]]:
         return [row(priority, p.pattern_type, p.description, p.suggestions)
                 for p in patterns if p.severity == severity]
 
@@ -421,10 +439,12 @@ def _recommendations(patterns, insights):
     return (of_patterns("critical", "high") + high + of_patterns("warning", "medium"))[:10]
 
 
-def _score(patterns, insights):
+def _score(patterns: Sequence[MemoryPattern],
+           insights: Sequence[PerformanceInsight]) -> dict[str, Any]:
     severities = [pattern.severity for pattern in patterns]
     impacts = [insight.impact for insight in insights]
-    points, grade = _core._score(tuple(map(severities.count, _SEVERITIES)),
-                                 tuple(map(impacts.count, _IMPACTS)))
+    info, warning, critical = map(severities.count, _SEVERITIES)
+    low, medium, high = map(impacts.count, _IMPACTS)
+    points, grade = _core._score((info, warning, critical), (low, medium, high))
     return {"score": points, "grade": grade, "description": texts.GRADES[grade],
             "issues_found": len(patterns) + len(insights)}

@@ -1,4 +1,4 @@
-"""The records of gpumemprof: what is measured, and what is found in it (rows B04, B06, B22, B41)."""
+"""Records of gpumemprof: what is measured, and what is found in it (rows B04, B06, B22, B41)."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field

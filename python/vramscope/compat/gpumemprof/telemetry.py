@@ -7,6 +7,8 @@ from vramscope import ranks
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
     from typing import Any
 
 __all__ = ["SCHEMA_VERSION_V2", "TelemetryEventV2", "load_telemetry_events",
@@ -49,7 +51,7 @@ _WRITTEN = _REQUIRED[:7] + _IDENTITY + _REQUIRED[7:]
 _KNOWN = frozenset(row[0] for row in _WRITTEN)
 
 
-def _check(value, key, kind, nullable, least):
+def _check(value: Any, key: str, kind: str, nullable: bool, least: int | None) -> None:
     if value is None and nullable:
         return
     if kind == "whole":
@@ -66,7 +68,7 @@ def _check(value, key, kind, nullable, least):
         raise ValueError(f"{key} must be a non-empty string")
 
 
-def validate_telemetry_record(record):
+def validate_telemetry_record(record: Mapping[str, Any]) -> None:
     """Raises ValueError with the reason where a record is none of version 2."""
     missing = [key for key, *_ in _REQUIRED if key not in record]
     if missing:
@@ -86,8 +88,9 @@ def validate_telemetry_record(record):
     resolve_distributed_identity(**{key: record.get(key) for key in ranks.FIELDS})
 
 
-def resolve_distributed_identity(*, job_id=None, rank=None, local_rank=None, world_size=None,
-                                 metadata=None, env=None):
+def resolve_distributed_identity(*, job_id: Any = None, rank: Any = None, local_rank: Any = None,
+                                 world_size: Any = None, metadata: Mapping[str, Any] | None = None,
+                                 env: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Job and rank as a dict of four: what is given, else the metadata's, else the variables `env`.
 
     What nobody says is rank 0 of 1, and the local rank is the rank.  Raises ValueError where ranks
@@ -95,7 +98,8 @@ def resolve_distributed_identity(*, job_id=None, rank=None, local_rank=None, wor
     """
     given = {"job_id": job_id, "rank": rank, "local_rank": local_rank, "world_size": world_size}
     metadata = metadata or {}
-    found = {key: metadata.get(key) if value is None else value for key, value in given.items()}
+    found: dict[str, Any] = {key: metadata.get(key) if value is None else value
+                             for key, value in given.items()}
     if env is not None:
         if any(found[key] is None for key in ranks.FIELDS[1:]):
             launched = ranks.identity(env)
@@ -148,7 +152,7 @@ class TelemetryEventV2:
         validate_telemetry_record({key: getattr(self, key) for key, *_ in _WRITTEN})
 
 
-def telemetry_event_to_dict(event):
+def telemetry_event_to_dict(event: TelemetryEventV2) -> dict[str, Any]:
     """A record of the event, its keys in the order they are written in."""
     record = {key: getattr(event, key) for key, *_ in _WRITTEN}
     record["metadata"] = dict(record["metadata"])
@@ -172,15 +176,15 @@ _TRACKERS = {"mps": "gpumemprof.mps_tracker", "rocm": "gpumemprof.rocm_tracker",
              "cuda": "gpumemprof.cuda_tracker", "cpu": "gpumemprof.cpu_tracker"}
 
 
-def _older(record, key, default=None):
+def _older(record: Mapping[str, Any], key: str, default: Any = None) -> Any:
     return next((record[name] for name in _OLDER[key] if name in record), default)
 
 
-def _is_number(value):
+def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _older_metadata(record):
+def _older_metadata(record: Mapping[str, Any]) -> dict[str, Any]:
     metadata = record.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
         raise ValueError("metadata must be an object when provided")
@@ -189,7 +193,7 @@ def _older_metadata(record):
     return {**(metadata or {}), **flat}
 
 
-def _older_time_ns(record):
+def _older_time_ns(record: Mapping[str, Any]) -> Any:
     if "timestamp_ns" in record:
         return record["timestamp_ns"]
     if not _is_number(record.get("timestamp")):
@@ -200,7 +204,7 @@ def _older_time_ns(record):
         raise ValueError("Legacy record is missing a valid timestamp") from None
 
 
-def _older_device(record):
+def _older_device(record: Mapping[str, Any]) -> Any:
     """The number of "cuda:1"; -1: the host, or nobody says."""
     if "device_id" in record:
         return record["device_id"]
@@ -216,7 +220,7 @@ def _older_device(record):
     return 0 if "memory_mb" in record else -1
 
 
-def _older_allocated(record):
+def _older_allocated(record: Mapping[str, Any]) -> Any:
     """0 where nothing is said, as the field cannot be None."""
     allocated = _older(record, "allocator_allocated_bytes")
     if allocated is None and _is_number(record.get("memory_mb")):
@@ -229,14 +233,15 @@ def _older_allocated(record):
     return 0 if allocated is None else allocated
 
 
-def _older_free(record, used, total):
+def _older_free(record: Mapping[str, Any], used: Any, total: Any) -> Any:
     if any(name in record for name in _OLDER["device_free_bytes"]):
         return _older(record, "device_free_bytes")
     whole = all(isinstance(value, int) for value in (used, total))
     return max(total - used, 0) if whole else None
 
 
-def _older_collector(record, metadata, device, default):
+def _older_collector(record: Mapping[str, Any], metadata: Mapping[str, Any], device: Any,
+                     default: str) -> str:
     collector = record.get("collector")
     if isinstance(collector, str) and collector.strip():
         return collector
@@ -248,7 +253,8 @@ def _older_collector(record, metadata, device, default):
     return default
 
 
-def _from_older(record, default_collector, default_interval):
+def _from_older(record: Mapping[str, Any], default_collector: str,
+                default_interval: int) -> TelemetryEventV2:
     metadata = _older_metadata(record)
     device, allocated = _older_device(record), _older_allocated(record)
     used = _older(record, "device_used_bytes")
@@ -277,9 +283,9 @@ def _from_older(record, default_collector, default_interval):
         **identity)
 
 
-def telemetry_event_from_record(record, permissive_legacy=True,
-                                default_collector="legacy.unknown",
-                                default_sampling_interval_ms=0):
+def telemetry_event_from_record(record: Mapping[str, Any], permissive_legacy: bool = True,
+                                default_collector: str = "legacy.unknown",
+                                default_sampling_interval_ms: int = 0) -> TelemetryEventV2:
     """The event of a record of version 2 or, if permitted, of an older one."""
     from collections.abc import Mapping
     if not isinstance(record, Mapping):
@@ -298,7 +304,7 @@ def telemetry_event_from_record(record, permissive_legacy=True,
     return TelemetryEventV2(**{**figures, **identity, "metadata": dict(record["metadata"])})
 
 
-def _lines(text):
+def _lines(text: str) -> list[Any]:
     """Records of a file with one a line; the last one may be cut, as a killed program leaves it."""
     import json
     lines = text.splitlines()
@@ -318,23 +324,23 @@ _EVENT_KEYS = {"schema_version", "event_type", "type", "memory_allocated", "memo
                "timestamp", "timestamp_ns"}
 
 
-def _records(payload, events_key):
+def _records(payload: Any, events_key: str | None) -> list[Any]:
     if isinstance(payload, list):
         return payload
     if not isinstance(payload, dict):
         raise ValueError("Telemetry payload must be a JSON object or array")
+    events = payload.get("events" if events_key is None else events_key)
+    if isinstance(events, list):
+        return events
     if events_key is not None:
-        if not isinstance(payload.get(events_key), list):
-            raise ValueError(f"Top-level key '{events_key}' must contain a list of events")
-        return payload[events_key]
-    if isinstance(payload.get("events"), list):
-        return payload["events"]
+        raise ValueError(f"Top-level key '{events_key}' must contain a list of events")
     if _EVENT_KEYS & payload.keys():
         return [payload]
     raise ValueError("JSON payload does not contain telemetry events")
 
 
-def load_telemetry_events(path, permissive_legacy=True, events_key=None):
+def load_telemetry_events(path: str | PathLike[str], permissive_legacy: bool = True,
+                          events_key: str | None = None) -> list[TelemetryEventV2]:
     """The events of a JSON file: a list, an object with `events`, one event; or of a .jsonl file.
 
     Raises ValueError where a record is none, OSError where the file cannot be read.

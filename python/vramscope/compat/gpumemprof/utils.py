@@ -1,11 +1,16 @@
 """Sizes as text and in other units, and advice from shares of a device's memory (row B59)."""
+from __future__ import annotations
+
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["convert_bytes", "format_bytes", "suggest_memory_optimization"]
 
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
 
 
-def format_bytes(bytes_value, precision=2):
+def format_bytes(bytes_value: float, precision: int = 2) -> str:
     """Bytes with a unit, in steps of 1024.
 
     >>> format_bytes(3 << 30)
@@ -19,7 +24,7 @@ def format_bytes(bytes_value, precision=2):
     return f"{size:.{precision}f} {_UNITS[step]}"
 
 
-def convert_bytes(value, from_unit, to_unit):
+def convert_bytes(value: float, from_unit: str, to_unit: str) -> float:
     """A size in another unit: B, KB, MB, GB or TB, in steps of 1024.
 
     >>> convert_bytes(1.5, "GB", "MB")
@@ -28,7 +33,8 @@ def convert_bytes(value, from_unit, to_unit):
     units = _UNITS[:-1]
     if from_unit not in units or to_unit not in units:
         raise ValueError(f"Invalid unit. Must be one of: {list(units)}")
-    return value * 1024 ** units.index(from_unit) / 1024 ** units.index(to_unit)
+    steps: int = units.index(from_unit) - units.index(to_unit)
+    return value * 1024.0 ** steps
 
 
 # Share, whether more or less than the limit is told, limit, text.
@@ -53,7 +59,7 @@ _GENERAL = [
 ]
 
 
-def suggest_memory_optimization(fragmentation_info):
+def suggest_memory_optimization(fragmentation_info: Mapping[str, float | None]) -> list[str]:
     """Advice for the shares of a dict as check_memory_fragmentation gives it, then four hints.
 
     A share that is missing counts as 0, as in the original; one that is None is left out.
