@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api/file.h"
 #include "base/fail.h"
 #include "base/vec.h"
 #include "profiler/analyzer/calls.h"
@@ -105,40 +106,50 @@ static enum vrs_status check_count(size_t count, struct vrs_error *err)
 static enum vrs_status calls_take(const struct vrs_calls *given, struct calls *ret,
                                   struct vrs_error *err)
 {
-    TRY(check_count(given->count, err));
-    for (size_t i = 0; i < given->count; i++)
-        if (given->function[i] >= given->functions)
+    struct vrs_calls c = { 0 };
+    options_take(&c, sizeof c, given);
+    TRY(check_count(c.count, err));
+    for (size_t i = 0; i < c.count; i++)
+        if (c.function[i] >= c.functions)
             return vrs_fail(err, VRS_USAGE, "call %zu is of function %u, but there are only %u", i,
-                            given->function[i], given->functions);
-    *ret = (struct calls){ (uint32_t)given->count, given->functions,      given->function,
-                           given->started_s,       given->seconds,        given->before_bytes,
-                           given->after_bytes,     given->reserved_bytes, given->peak_bytes,
-                           given->grown_bytes };
+                            c.function[i], c.functions);
+    *ret = (struct calls){ .count = (uint32_t)c.count,
+                           .functions = c.functions,
+                           .function = c.function,
+                           .started_s = c.started_s,
+                           .seconds = c.seconds,
+                           .before_bytes = c.before_bytes,
+                           .after_bytes = c.after_bytes,
+                           .reserved_bytes = c.reserved_bytes,
+                           .peak_bytes = c.peak_bytes,
+                           .grown_bytes = c.grown_bytes };
     return VRS_OK;
 }
 
 static enum vrs_status samples_take(const struct vrs_samples *given, struct samples *ret,
                                     struct vrs_error *err)
 {
-    TRY(check_count(given->count, err));
-    for (size_t i = 0; i < given->count; i++)
-        if (given->rank[i] >= given->ranks)
+    struct vrs_samples s = { 0 };
+    options_take(&s, sizeof s, given);
+    TRY(check_count(s.count, err));
+    for (size_t i = 0; i < s.count; i++)
+        if (s.rank[i] >= s.ranks)
             return vrs_fail(err, VRS_USAGE, "sample %zu is of rank %u, but there are only %u", i,
-                            given->rank[i], given->ranks);
-    *ret = (struct samples){ .count = (uint32_t)given->count,
-                             .time_ns = given->time_ns,
-                             .ranks = given->ranks,
-                             .rank = given->rank,
-                             .rank_number = given->rank_number,
-                             .job = given->job,
-                             .world_size = given->world_size,
-                             .interval_ms = given->interval_ms,
-                             .used = given->used_bytes,
-                             .total = given->total_bytes,
-                             .reserved = given->reserved_bytes,
-                             .allocated = given->allocated_bytes,
-                             .sampled = given->sampled,
-                             .marked = given->marked };
+                            s.rank[i], s.ranks);
+    *ret = (struct samples){ .count = (uint32_t)s.count,
+                             .time_ns = s.time_ns,
+                             .ranks = s.ranks,
+                             .rank = s.rank,
+                             .rank_number = s.rank_number,
+                             .job = s.job,
+                             .world_size = s.world_size,
+                             .interval_ms = s.interval_ms,
+                             .used = s.used_bytes,
+                             .total = s.total_bytes,
+                             .reserved = s.reserved_bytes,
+                             .allocated = s.allocated_bytes,
+                             .sampled = s.sampled,
+                             .marked = s.marked };
     return VRS_OK;
 }
 
@@ -221,13 +232,19 @@ enum vrs_status vrs_collectives(const struct vrs_samples *samples,
 {
     struct samples taken;
     uint32_t dropped = 0;
-    if (limits->marker_window_ns < 0 || limits->padding_ns < 0 || limits->synchrony_window_ns < 0)
+    struct vrs_collective_limits l = { 0 };
+    options_take(&l, sizeof l, limits);
+    if (l.marker_window_ns < 0 || l.padding_ns < 0 || l.synchrony_window_ns < 0)
         return vrs_fail(err, VRS_USAGE, "a window of collectives is at least 0 ns");
-    struct collective_limits own = { limits->min_samples,         limits->min_gap_bytes,
-                                     limits->min_gap_ratio,       limits->robust_z,
-                                     limits->marker_window_ns,    limits->padding_ns,
-                                     limits->synchrony_window_ns, limits->min_synchrony,
-                                     limits->min_confidence };
+    struct collective_limits own = { .min_samples = l.min_samples,
+                                     .min_gap_bytes = l.min_gap_bytes,
+                                     .min_gap_ratio = l.min_gap_ratio,
+                                     .robust_z = l.robust_z,
+                                     .marker_window_ns = l.marker_window_ns,
+                                     .padding_ns = l.padding_ns,
+                                     .synchrony_window_ns = l.synchrony_window_ns,
+                                     .min_synchrony = l.min_synchrony,
+                                     .min_confidence = l.min_confidence };
     TRY(samples_take(samples, &taken, err));
     struct vrs_findings *made = findings_make();
     if (made == NULL)
