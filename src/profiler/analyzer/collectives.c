@@ -96,12 +96,29 @@ static uint64_t apart(int64_t a, int64_t b)
     return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
 }
 
+/* The markers near a time: from `first` up to, without it, `end`. */
+struct near {
+    uint32_t first, end;
+};
+
+/* Both ends only move on, as times ascend from call to call. */
+static void near_move(struct near *n, const struct rank_samples *r, int64_t time, uint64_t window)
+{
+    while (n->first < r->markers && r->marker_ns[n->first] < time &&
+           apart(r->marker_ns[n->first], time) > window)
+        n->first++;
+    if (n->end < n->first)
+        n->end = n->first;
+    while (n->end < r->markers &&
+           (r->marker_ns[n->end] < time || apart(r->marker_ns[n->end], time) <= window))
+        n->end++;
+}
+
 static void spike_add(struct attribution *a, const struct rank_samples *r, uint32_t i, double ratio,
-                      uint32_t *first_marker)
+                      struct near *near)
 {
     uint32_t at = r->sample[i];
     int64_t time = a->samples->time_ns[at];
-    uint64_t window = (uint64_t)a->limits->marker_window_ns;
     struct spike spike = { .time_ns = time,
                            .begin_ns = time,
                            .end_ns = time,
@@ -109,16 +126,10 @@ static void spike_add(struct attribution *a, const struct rank_samples *r, uint3
                            .gap_ratio = ratio,
                            .z = r->z[i],
                            .rank = a->samples->rank[at] };
-    /* Times ascend, and with them the first marker that is near. */
-    while (*first_marker < r->markers && r->marker_ns[*first_marker] < time &&
-           apart(r->marker_ns[*first_marker], time) > window)
-        (*first_marker)++;
-    uint32_t end = *first_marker;
-    while (end < r->markers && apart(r->marker_ns[end], time) <= window)
-        end++;
-    spike.markers = end - *first_marker;
+    near_move(near, r, time, (uint64_t)a->limits->marker_window_ns);
+    spike.markers = near->end - near->first;
     if (spike.markers > 0) {
-        int64_t first = r->marker_ns[*first_marker], last = r->marker_ns[end - 1];
+        int64_t first = r->marker_ns[near->first], last = r->marker_ns[near->end - 1];
         spike.begin_ns = first < time ? first : time;
         spike.end_ns = last > time ? last : time;
     }
@@ -127,7 +138,7 @@ static void spike_add(struct attribution *a, const struct rank_samples *r, uint3
 
 static void rank_spikes(struct attribution *a, struct rank_samples *r)
 {
-    uint32_t first_marker = 0;
+    struct near near = { 0, 0 };
     if (r->samples < a->limits->min_samples || r->samples == 0)
         return;
     rank_scores(r);
@@ -136,7 +147,7 @@ static void rank_spikes(struct attribution *a, struct rank_samples *r)
         double ratio = bytes_known(total) && total > 0 ? r->gap[i] / (double)total : NAN;
         bool wide = r->gap[i] >= a->limits->min_gap_bytes || ratio >= a->limits->min_gap_ratio;
         if (wide && r->z[i] >= a->limits->robust_z)
-            spike_add(a, r, i, ratio, &first_marker);
+            spike_add(a, r, i, ratio, &near);
     }
 }
 

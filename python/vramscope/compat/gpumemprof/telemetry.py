@@ -350,9 +350,12 @@ def load_telemetry_events(path: str | PathLike[str], permissive_legacy: bool = T
     with open(path, encoding="utf-8") as file:
         text = file.read()
     lines = os.fspath(path).endswith(".jsonl")
+    try:
+        records = _lines(text) if lines else _records(json.loads(text), events_key)
+    except RecursionError:
+        raise ValueError("Telemetry payload is nested too deep") from None
     events = []
-    for index, record in enumerate(_lines(text) if lines
-                                   else _records(json.loads(text), events_key)):
+    for index, record in enumerate(records):
         if not isinstance(record, dict):
             raise ValueError(f"Event at index {index} must be an object")
         events.append(telemetry_event_from_record(record, permissive_legacy=permissive_legacy))

@@ -142,7 +142,7 @@ def test_files_of_one_document(tmp_path, payload, count):
 
 @pytest.mark.parametrize("text, reason", [
     ("3", "object or array"), ("{}", "does not contain telemetry"), ('{"events": 3}', "does not contain telemetry"),
-    ("[3]", "Event at index 0 must be an object"), ("[", "Expecting"), ("", "Expecting"),
+    ("[" * 200_000, "nested too deep"), ("[3]", "Event at index 0 must be an object"), ("[", "Expecting"), ("", "Expecting"),
 ])
 def test_files_that_are_none(tmp_path, text, reason):
     path = tmp_path / "t.json"
