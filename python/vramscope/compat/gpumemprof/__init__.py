@@ -8,10 +8,10 @@
 """
 _HOMES = {
     "analyzer": ("MemoryAnalyzer",),
-    "collectors": ("DeviceMemoryCollector", "DeviceMemorySample"),
-    "records": ("GapFinding", "MemoryPattern", "MemorySnapshot", "PerformanceInsight",
-                "ProfileResult", "TrackingEvent"),
-    "telemetry": ("TelemetryEventV2", "load_telemetry_events", "resolve_distributed_identity",
+    "collectors": ("DeviceMemoryCollector",),
+    "records": ("DeviceMemorySample", "GapFinding", "MemoryPattern", "MemorySnapshot",
+                "PerformanceInsight", "ProfileResult", "TelemetryEventV2", "TrackingEvent"),
+    "telemetry": ("load_telemetry_events", "resolve_distributed_identity",
                   "telemetry_event_from_record", "telemetry_event_to_dict",
                   "validate_telemetry_record"),
     "utils": ("convert_bytes", "format_bytes", "suggest_memory_optimization"),

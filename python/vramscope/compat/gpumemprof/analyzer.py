@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from vramscope import _core
 from vramscope.compat.gpumemprof import texts
-from vramscope.compat.gpumemprof.records import (
-    CollectiveAttributionConfig, CollectiveAttributionEvidence, CollectiveAttributionResult,
-    GapFinding, MemoryPattern, PerformanceInsight)
 from vramscope.compat.gpumemprof.utils import format_bytes
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
+
+    from vramscope.compat.gpumemprof.records import (
+        CollectiveAttributionConfig, CollectiveAttributionResult, GapFinding, MemoryPattern,
+        PerformanceInsight)
 
     Finding = tuple[str, int, float | None, dict[str, Any], list[int]]
 
@@ -68,6 +69,7 @@ def resolve_collective_attribution_config(
 
     Raises ValueError for a preset or limit that does not exist, or a value that makes no sense.
     """
+    from vramscope.compat.gpumemprof.records import CollectiveAttributionConfig
     name = (preset or "medium").strip().lower()
     if name not in _PRESETS:
         raise ValueError(f"Unknown collective attribution preset: {preset!r} "
@@ -164,6 +166,7 @@ def _samples(events: Sequence[Any],
 
 
 def _pattern(finding: Finding, names: Sequence[str]) -> MemoryPattern:
+    from vramscope.compat.gpumemprof.records import MemoryPattern
     kind, severity, _, figures, functions = finding
     description, advice = texts.PATTERNS[kind]
     affected = [names[function] for function in functions]
@@ -193,6 +196,7 @@ def _insight_data(kind: str, figures: dict[str, Any], names: list[str]) -> dict[
 
 
 def _insight(finding: Finding, names: Sequence[str]) -> PerformanceInsight:
+    from vramscope.compat.gpumemprof.records import PerformanceInsight
     kind, impact, confidence, figures, functions = finding
     assert confidence is not None
     category, title, description, advice = texts.INSIGHTS[kind]
@@ -203,6 +207,7 @@ def _insight(finding: Finding, names: Sequence[str]) -> PerformanceInsight:
 
 
 def _gap(finding: Finding, dropped: int) -> GapFinding:
+    from vramscope.compat.gpumemprof.records import GapFinding
     kind, severity, confidence, figures, _ = finding
     assert confidence is not None
     description, advice = texts.GAPS[kind]
@@ -216,6 +221,8 @@ def _gap(finding: Finding, dropped: int) -> GapFinding:
 
 
 def _attribution(finding: Finding) -> CollectiveAttributionResult:
+    from vramscope.compat.gpumemprof.records import (CollectiveAttributionEvidence,
+                                                     CollectiveAttributionResult)
     kind, _, confidence, figures, _ = finding
     assert confidence is not None
     ratio = figures["peak_gap_ratio"]
@@ -288,6 +295,14 @@ def _missing(world_size: int, participating: Iterable[int]) -> tuple[list[int], 
         if rank not in present:
             missing.append(rank)
     return missing, world_size - len(present) - len(missing)
+
+
+def __getattr__(name: str) -> object:
+    """Classes of findings, which records.py has: dataclasses are not imported before."""
+    if name not in ("GapFinding", "MemoryPattern", "PerformanceInsight"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from vramscope.compat.gpumemprof import records
+    return getattr(records, name)
 
 
 class MemoryAnalyzer:

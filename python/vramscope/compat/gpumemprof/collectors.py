@@ -1,28 +1,15 @@
-"""What reads a device's memory for a tracker, and one reading of it (row B54)."""
+"""What reads a device's memory for a tracker (row B54)."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["DeviceMemoryCollector", "DeviceMemorySample"]
+    from vramscope.compat.gpumemprof.records import DeviceMemorySample
 
-
-@dataclass(frozen=True)
-class DeviceMemorySample:
-    """One reading, in bytes; None is what the backend does not know."""
-
-    allocated_bytes: int
-    reserved_bytes: int
-    used_bytes: int | None
-    free_bytes: int | None
-    total_bytes: int | None
-    active_bytes: int | None
-    inactive_bytes: int | None
-    device_id: int
+__all__ = ["DeviceMemoryCollector"]
 
 
 class DeviceMemoryCollector(ABC):

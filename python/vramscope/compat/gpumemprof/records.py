@@ -1,4 +1,7 @@
-"""Records of gpumemprof: what is measured, and what is found in it (rows B04, B06, B22, B41)."""
+"""Records of gpumemprof: what is measured, and what is found in it (rows B04, B06, B22, B41).
+
+The one file of this package that imports dataclasses; others import it where they make a record.
+"""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -8,8 +11,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 __all__ = ["CollectiveAttributionConfig", "CollectiveAttributionEvidence",
-           "CollectiveAttributionResult", "GapFinding", "MemoryPattern", "MemorySnapshot",
-           "PerformanceInsight", "ProfileResult", "TrackingEvent"]
+           "CollectiveAttributionResult", "DeviceMemorySample", "GapFinding", "MemoryPattern",
+           "MemorySnapshot", "PerformanceInsight", "ProfileResult", "TelemetryEventV2",
+           "TrackingEvent"]
 
 
 @dataclass
@@ -89,6 +93,52 @@ class TrackingEvent:
     device_free: int | None = None
     device_total: int | None = None
     backend: str = "cuda"
+
+
+@dataclass
+class TelemetryEventV2:
+    """One event of a tracker, checked when it is made."""
+
+    schema_version: int
+    timestamp_ns: int
+    event_type: str
+    collector: str
+    sampling_interval_ms: int
+    pid: int
+    host: str
+    device_id: int
+    allocator_allocated_bytes: int
+    allocator_reserved_bytes: int
+    allocator_active_bytes: int | None
+    allocator_inactive_bytes: int | None
+    allocator_change_bytes: int
+    device_used_bytes: int | None
+    device_free_bytes: int | None
+    device_total_bytes: int | None
+    context: str | None
+    job_id: str | None = None
+    rank: int = 0
+    local_rank: int = 0
+    world_size: int = 1
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        from vramscope.compat.gpumemprof.telemetry import validate_event
+        validate_event(self)
+
+
+@dataclass(frozen=True)
+class DeviceMemorySample:
+    """One reading, in bytes; None is what the backend does not know."""
+
+    allocated_bytes: int
+    reserved_bytes: int
+    used_bytes: int | None
+    free_bytes: int | None
+    total_bytes: int | None
+    active_bytes: int | None
+    inactive_bytes: int | None
+    device_id: int
 
 
 @dataclass

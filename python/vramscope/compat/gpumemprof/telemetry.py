@@ -1,7 +1,6 @@
 """Telemetry of gpumemprof, version 2: records, their rules, older records, files (row B53)."""
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 
 from vramscope import ranks
 
@@ -10,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
     from typing import Any
+
+    from vramscope.compat.gpumemprof.records import TelemetryEventV2
 
 __all__ = ["SCHEMA_VERSION_V2", "TelemetryEventV2", "load_telemetry_events",
            "resolve_distributed_identity", "telemetry_event_from_record",
@@ -88,6 +89,11 @@ def validate_telemetry_record(record: Mapping[str, Any]) -> None:
     resolve_distributed_identity(**{key: record.get(key) for key in ranks.FIELDS})
 
 
+def validate_event(event: TelemetryEventV2) -> None:
+    """Raises ValueError where the record of an event would be refused."""
+    validate_telemetry_record({key: getattr(event, key) for key, *_ in _WRITTEN})
+
+
 def resolve_distributed_identity(*, job_id: Any = None, rank: Any = None, local_rank: Any = None,
                                  world_size: Any = None, metadata: Mapping[str, Any] | None = None,
                                  env: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -121,35 +127,17 @@ def resolve_distributed_identity(*, job_id: Any = None, rank: Any = None, local_
     return found
 
 
-@dataclass
-class TelemetryEventV2:
-    """One event of a tracker, checked when it is made."""
+def _event(**fields: Any) -> TelemetryEventV2:
+    from vramscope.compat.gpumemprof.records import TelemetryEventV2
+    return TelemetryEventV2(**fields)
 
-    schema_version: int
-    timestamp_ns: int
-    event_type: str
-    collector: str
-    sampling_interval_ms: int
-    pid: int
-    host: str
-    device_id: int
-    allocator_allocated_bytes: int
-    allocator_reserved_bytes: int
-    allocator_active_bytes: int | None
-    allocator_inactive_bytes: int | None
-    allocator_change_bytes: int
-    device_used_bytes: int | None
-    device_free_bytes: int | None
-    device_total_bytes: int | None
-    context: str | None
-    job_id: str | None = None
-    rank: int = 0
-    local_rank: int = 0
-    world_size: int = 1
-    metadata: dict[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        validate_telemetry_record({key: getattr(self, key) for key, *_ in _WRITTEN})
+def __getattr__(name: str) -> object:
+    """TelemetryEventV2, which has its class in records.py: dataclasses are not imported before."""
+    if name != "TelemetryEventV2":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from vramscope.compat.gpumemprof.records import TelemetryEventV2
+    return TelemetryEventV2
 
 
 def telemetry_event_to_dict(event: TelemetryEventV2) -> dict[str, Any]:
@@ -261,7 +249,7 @@ def _from_older(record: Mapping[str, Any], default_collector: str,
     total = _older(record, "device_total_bytes", _older(metadata, "device_total_bytes"))
     identity = resolve_distributed_identity(**{key: record.get(key) for key in ranks.FIELDS},
                                             metadata=metadata)
-    return TelemetryEventV2(
+    return _event(
         schema_version=SCHEMA_VERSION_V2,
         timestamp_ns=_older_time_ns(record),
         event_type=_older(record, "event_type", "sample"),
@@ -301,7 +289,7 @@ def telemetry_event_from_record(record: Mapping[str, Any], permissive_legacy: bo
     validate_telemetry_record(record)
     identity = resolve_distributed_identity(**{key: record.get(key) for key in ranks.FIELDS})
     figures = {key: record[key] for key, *_ in _REQUIRED}
-    return TelemetryEventV2(**{**figures, **identity, "metadata": dict(record["metadata"])})
+    return _event(**{**figures, **identity, "metadata": dict(record["metadata"])})
 
 
 def _lines(text: str) -> list[Any]:

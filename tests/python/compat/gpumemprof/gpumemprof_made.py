@@ -1,6 +1,5 @@
 """Results and events for tests of the analyzer, of which each test says only what it is about."""
-from vramscope.compat.gpumemprof.records import MemorySnapshot, ProfileResult
-from vramscope.compat.gpumemprof.telemetry import TelemetryEventV2
+from vramscope.compat.gpumemprof import MemorySnapshot, ProfileResult, TelemetryEventV2
 
 MIB, GIB = 1 << 20, 1 << 30
 MS = 1_000_000
