@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         CollectiveAttributionConfig, CollectiveAttributionResult, GapFinding, MemoryPattern,
         PerformanceInsight)
 
-    Finding = tuple[str, int, float | None, dict[str, Any], list[int]]
+    _Finding = tuple[str, int, float | None, dict[str, Any], list[int]]
 
 __all__ = ["GapFinding", "MemoryAnalyzer", "MemoryPattern", "PerformanceInsight",
            "resolve_collective_attribution_config"]
@@ -165,7 +165,7 @@ def _samples(events: Sequence[Any],
     return [None, *jobs], columns
 
 
-def _pattern(finding: Finding, names: Sequence[str]) -> MemoryPattern:
+def _pattern(finding: _Finding, names: Sequence[str]) -> MemoryPattern:
     from vramscope.compat.gpumemprof.records import MemoryPattern
     kind, severity, _, figures, functions = finding
     description, advice = texts.PATTERNS[kind]
@@ -195,7 +195,7 @@ def _insight_data(kind: str, figures: dict[str, Any], names: list[str]) -> dict[
     return dict(figures)
 
 
-def _insight(finding: Finding, names: Sequence[str]) -> PerformanceInsight:
+def _insight(finding: _Finding, names: Sequence[str]) -> PerformanceInsight:
     from vramscope.compat.gpumemprof.records import PerformanceInsight
     kind, impact, confidence, figures, functions = finding
     assert confidence is not None
@@ -206,7 +206,7 @@ def _insight(finding: Finding, names: Sequence[str]) -> PerformanceInsight:
                               _insight_data(kind, figures, concerned), list(advice))
 
 
-def _gap(finding: Finding, dropped: int) -> GapFinding:
+def _gap(finding: _Finding, dropped: int) -> GapFinding:
     from vramscope.compat.gpumemprof.records import GapFinding
     kind, severity, confidence, figures, _ = finding
     assert confidence is not None
@@ -220,7 +220,7 @@ def _gap(finding: Finding, dropped: int) -> GapFinding:
                       description.format(rate=rate, **figures), list(advice))
 
 
-def _attribution(finding: Finding) -> CollectiveAttributionResult:
+def _attribution(finding: _Finding) -> CollectiveAttributionResult:
     from vramscope.compat.gpumemprof.records import (CollectiveAttributionEvidence,
                                                      CollectiveAttributionResult)
     kind, _, confidence, figures, _ = finding
@@ -236,7 +236,7 @@ def _attribution(finding: Finding) -> CollectiveAttributionResult:
         evidence)
 
 
-def _suspect(finding: Finding) -> dict[str, Any]:
+def _suspect(finding: _Finding) -> dict[str, Any]:
     _, sure, _, figures, _ = finding
     return {
         "rank": figures["rank"],

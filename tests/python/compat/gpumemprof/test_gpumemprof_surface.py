@@ -4,6 +4,7 @@ import doctest
 import importlib
 import inspect
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -53,6 +54,8 @@ def test_every_name_is_there_and_listed():
     assert all(getattr(gpumemprof, name) is not None for name in gpumemprof.__all__)
     with pytest.raises(AttributeError, match="nothing"):
         gpumemprof.nothing
+    stub = Path(gpumemprof.__file__).with_suffix(".pyi").read_text()
+    assert re.findall(r'^    "(\w+)",$', stub, re.M) == gpumemprof.__all__ == sorted(set(re.findall(r" as (\w+)", stub)))
     assert {name.split(".")[0] for section in ("signatures", "fields") for name in TABLE[section]} == set(gpumemprof.__all__)
 
 
