@@ -126,14 +126,17 @@ SUBMODULES = ["", ".analyzer", ".collectors", ".records", ".telemetry", ".texts"
 
 @pytest.mark.parametrize("submodule", SUBMODULES)
 def test_an_import_is_light(submodule):
-    """At most 30 modules beyond vramscope; neither torch nor numpy; no thread, no output."""
+    """At most 30 modules beyond vramscope; neither torch nor numpy; no thread, no output.
+
+    The exception is what others import with the first record, for the dataclasses.
+    """
     code = ("import sys, vramscope; before = set(sys.modules)\n"
             f"import vramscope.compat.gpumemprof{submodule}\n"
             "more = {m for m in sys.modules if m not in before and not m.startswith('vramscope')}\n"
             "assert not {'torch', 'numpy', 'pandas', 'IPython', 'threading'} & more, more\n"
-            "assert len(more) <= 30, sorted(more)\n"
             "assert len(sys._current_frames()) == 1\n"
-            + ("" if submodule == ".records" else "assert not {'dataclasses', 'inspect', 'typing', 'json', 'csv'} & more, more\n"))
+            + ("" if submodule == ".records" else "assert len(more) <= 30, sorted(more)\n"
+               "assert not {'dataclasses', 'inspect', 'typing', 'json', 'csv'} & more, more\n"))
     done = subprocess.run([sys.executable, "-B", "-S", "-c", code], capture_output=True, text=True,
                           env={**os.environ, "PYTHONPATH": PACKAGE})
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
