@@ -220,7 +220,7 @@ def watch_cycles(callback: Callable[[Cycles], object] | None = None, *, min_byte
                  graph: str | os.PathLike[str] | None = None, device: str | None = None, log: bool = True) -> Handle:
     """Tells of reference cycles that keep tensors alive, as the collector finds them.
 
-    callback: is given the `Cycles` of a collection, on the thread `vramscope-reader`; what it raises
+    callback: is given the `Cycles` of one collection, on the thread `vramscope-reader`; what it raises
     is counted.  min_bytes: cycles that hold less are not told; a number, or a text such as "1MiB".
     graph: a file for a drawing (SVG) of the cycle that holds most of those found so far.
     device: tensors that count, "cuda:0" or "cpu"; None: those of any device but the host.  log:
@@ -230,7 +230,7 @@ def watch_cycles(callback: Callable[[Cycles], object] | None = None, *, min_byte
     finalizers run when they would, or on that thread.  Nothing is watched while somebody else has flags of the
     collector set, nor in a child of fork.  Raises Error for a size that is none.
 
-    >>> with watch_cycles(print) as watch:
+    >>> with vramscope.watch_cycles(print) as watch:
     ...     watch.losses["failed"]
     0
     """

@@ -56,7 +56,8 @@ def _packed(module: Any) -> list[tuple[str, Any]]:
 
 
 def _collect(model: Any, keep: list[Any]) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
-    modules, tensors = [], []
+    modules: list[tuple[str, str]] = []
+    tensors: list[tuple[Any, ...]] = []
     for number, (path, module) in enumerate(model.named_modules()):
         modules.append((path, type(module).__name__))
         owned = [(name, t, _storages.PARAMETER) for name, t in module.named_parameters(recurse=False)]
@@ -68,9 +69,14 @@ def _collect(model: Any, keep: list[Any]) -> tuple[list[tuple[str, str]], list[t
     return modules, tensors
 
 
-def _sized(model: Any, depth: int | None, outputs: list[tuple[int, int, int | None]] | None) -> _core.Result:
+def _check(model: Any, depth: int | None, call: str) -> None:
+    if not hasattr(model, "named_modules"):
+        raise TypeError("%s() takes a module of torch, not %s" % (call, type(model).__name__))
     if depth is not None and depth < 0:
         raise ValueError("depth is at least 0")
+
+
+def _sized(model: Any, depth: int | None, outputs: list[tuple[int, int, int | None]] | None) -> _core.Result:
     keep: list[Any] = []
     modules, tensors = _collect(model, keep)
     return _core.model_size(modules, tensors, outputs, 0 if depth is None else depth + 1)
@@ -84,8 +90,16 @@ def model_size(model: Any, *, depth: int | None = None) -> ModelSize:
     values; quantised ones that of their own elements; of a DTensor the local shard counts, and
     `full_bytes` is all of it; a lazy parameter has none yet, and the total is "at least".
 
-    Raises ValueError for a depth below 0.
+    Raises TypeError for what is no module, ValueError for a depth below 0.
+
+    >>> class Empty:
+    ...     def named_modules(self): return [("", self)]
+    ...     def named_parameters(self, recurse): return []
+    ...     def named_buffers(self, recurse): return []
+    >>> vramscope.model_size(Empty()).total["parameters"]
+    0
     """
+    _check(model, depth, "model_size")
     return ModelSize(_sized(model, depth, None))
 
 
@@ -166,12 +180,17 @@ def summary(model: Any, *args: Any, depth: int | None = 3, backward: bool = Fals
     """Calls `model(*args, **kwargs)` once: its size, and what each module returned.
 
     Without `backward` the model runs in eval mode and without gradients; with it, in the mode it is
-    in, and the gradients of all that it returned are computed.  Afterwards training flags, random
+    in, and the gradients of all that it returned are computed.  depth: as of `model_size`.  Afterwards training flags, random
     numbers, gradients and, after a backward, buffers are as before, also where the model raises;
     lazy modules have been initialised.
 
-    Raises what the model raises, and ValueError for a depth below 0.
+    Raises what the model raises, TypeError for what is no module, ValueError for a depth below 0.
+
+    >>> vramscope.summary("a name")
+    Traceback (most recent call last):
+    TypeError: summary() takes a module of torch, not str
     """
+    _check(model, depth, "summary")
     forward = _Forward(model, backward)
     forward.run(args, kwargs)
     return ModelSummary(_sized(model, depth, forward.outputs))

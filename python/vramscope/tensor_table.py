@@ -71,10 +71,14 @@ def _reachable(torch: Any) -> tuple[list[Any], list[Any], list[Any]]:
     """Tensors, modules and optimizers that the collector knows; classes only are looked at."""
     wanted = (torch.Tensor, torch.nn.Module, torch.optim.Optimizer)
     found: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
+    into: dict[type, list[Any] | None] = {}
     for thing in gc.get_objects():
-        for kind, into in zip(wanted, found):
-            if issubclass(type(thing), kind):
-                into.append(thing)
+        kind = type(thing)
+        if kind not in into:
+            into[kind] = next((f for w, f in zip(wanted, found) if issubclass(kind, w)), None)
+        known = into[kind]
+        if known is not None:
+            known.append(thing)
     return found
 
 
@@ -96,10 +100,13 @@ def tensors(*, device: Any = None, model: Any = None, optimizer: Any = None, col
 
     device: those of one device only ("cuda:0", 0, "cpu"); None: all.  model, optimizer: what tells
     kinds and names; None: those that the collector knows.  collect: whether garbage is collected
-    first, which otherwise counts as what it still holds.  One pass over all objects, some 20 ms for
+    first, which otherwise counts as what it still holds.  One pass over all objects, some 30 ms for
     100,000; no reference is kept.  Where torch was not imported there is no tensor.
 
     Raises ValueError for a device that torch does not know.
+
+    >>> vramscope.tensors().rows  # of a program that has not imported torch
+    []
     """
     torch = sys.modules.get("torch")
     if torch is None:

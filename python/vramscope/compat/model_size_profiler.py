@@ -17,15 +17,12 @@ holds beside its children stand in no table, and a model without children has an
 """
 from __future__ import annotations
 
-TYPE_CHECKING = False
-
 from vramscope.compat._printing import out as _out
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
-
-    from torch import nn
 
 __all__ = ["ModelSizeProfiler", "profile_model_size"]
 
@@ -42,7 +39,7 @@ class ModelSizeProfiler:
     def __init__(self) -> None:
         self.module_stats: dict[str, dict[str, Any]] = {}
 
-    def profile_module(self, module: nn.Module, name: str = "Model") -> dict[str, Any]:
+    def profile_module(self, module: Any, name: str = "Model") -> dict[str, Any]:
         """The figures of one module and all below it, as a dict.
 
         Each parameter of `module.parameters()` counts once; the memory is elements times the size
@@ -67,7 +64,7 @@ class ModelSizeProfiler:
         self.module_stats[name] = found
         return found
 
-    def print_model_summary(self, model: nn.Module, detailed: bool = False) -> None:
+    def print_model_summary(self, model: Any, detailed: bool = False) -> None:
         """Prints the figures of the whole model; `detailed`: and those of its direct children."""
         whole = self.profile_module(model, "Overall Model")
         _out(f"\n{_RULE}\nMODEL SIZE PROFILING SUMMARY\n{_RULE}\n\nOverall Statistics:")
@@ -80,7 +77,7 @@ class ModelSizeProfiler:
             self._print_table("Module", 40, model.named_children(), None)
         _out(_RULE + "\n")
 
-    def print_detailed_breakdown(self, model: nn.Module, top_n: int = 10) -> None:
+    def print_detailed_breakdown(self, model: Any, top_n: int = 10) -> None:
         """Prints the `top_n` largest modules that have a name and no children."""
         _out(f"\n{_RULE}\nTOP {top_n} LARGEST MODULES\n{_RULE}")
         leaves = ((name, module) for name, module in model.named_modules()
@@ -89,7 +86,7 @@ class ModelSizeProfiler:
         _out(_RULE + "\n")
 
     def _print_table(self, heading: str, width: int,
-                     modules: Iterable[tuple[str, nn.Module]], most: int | None) -> None:
+                     modules: Iterable[tuple[str, Any]], most: int | None) -> None:
         _out("%-*s %15s %15s\n%s" % (width, heading, "Params", "Memory (MB)", _THIN))
         rows = [self.profile_module(module, name) for name, module in modules]
         rows.sort(key=lambda row: row["total_memory_mb"], reverse=True)
@@ -98,7 +95,7 @@ class ModelSizeProfiler:
                                        row["total_memory_mb"]))
 
 
-def profile_model_size(model: nn.Module, detailed: bool = True) -> ModelSizeProfiler:
+def profile_model_size(model: Any, detailed: bool = True) -> ModelSizeProfiler:
     """Prints the summary of a model, `detailed` with its 15 largest leaves; returns the profiler."""
     profiler = ModelSizeProfiler()
     profiler.print_model_summary(model, detailed=detailed)
