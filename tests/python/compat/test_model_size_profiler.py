@@ -1,7 +1,7 @@
 """vramscope.compat.model_size_profiler: rows A17 to A23, by golden texts, one for each branch.
 
 The models are of the stand-in for torch; tests of the document's own code and of real models are
-in test_documents.py and test_real_models.py.
+in test_documents.py and in tests/python/real.
 """
 import contextlib
 import inspect
