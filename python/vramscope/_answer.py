@@ -1,4 +1,4 @@
-"""An answer of the core about objects of the program: a mapping, its texts, a cell of a notebook."""
+"""An answer of the core about objects of the program: a mapping, with texts and for notebooks."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

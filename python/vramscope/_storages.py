@@ -31,7 +31,7 @@ def is_sharded(tensor: Any) -> bool:
 
 
 def pieces(tensor: Any) -> Iterator[Any]:
-    """The dense tensors that it is made of: itself, the parts of a sparse one, those in a wrapper."""
+    """The dense tensors that it is made of: itself, or those of a sparse one or a wrapper."""
     inner = getattr(tensor, "__tensor_flatten__", None)
     if inner is not None:
         for part in (getattr(tensor, name) for name in inner()[0]):
@@ -49,17 +49,20 @@ def _memory(tensor: Any) -> tuple[int, int, int | None, int]:
     size = tensor.numel() * tensor.element_size()
     try:
         storage = tensor.untyped_storage()
-        return size, storage._cdata, storage.nbytes(), tensor.storage_offset() * tensor.element_size()
+        offset = tensor.storage_offset() * tensor.element_size()
+        return size, storage._cdata, storage.nbytes(), offset
     except (NotImplementedError, RuntimeError):
         return size, id(tensor), size, 0
 
 
-def rows(tensor: Any, owner: int, name: str, kind: int, keep: list[Any]) -> Iterator[tuple[Any, ...]]:
+def rows(tensor: Any, owner: int, name: str, kind: int,
+         keep: list[Any]) -> Iterator[tuple[Any, ...]]:
     """What `_core.model_size` and `_core.tensors` take.  keep: holds what keys are made of."""
     keep.append(tensor)
     trainable = bool(tensor.requires_grad)
     if is_lazy(tensor):
-        yield (owner, name, "", "", str(tensor.device), kind, trainable, None, None, None, id(tensor), None, 0)
+        yield (owner, name, "", "", str(tensor.device), kind, trainable, None, None, None,
+               id(tensor), None, 0)
         return
     elements = 0 if is_sharded(tensor) else tensor.numel()
     shape, dtype = str(tuple(tensor.shape)), str(tensor.dtype).removeprefix("torch.")
@@ -69,5 +72,5 @@ def rows(tensor: Any, owner: int, name: str, kind: int, keep: list[Any]) -> Iter
         size, key, storage_bytes, offset = _memory(piece)
         count = piece.numel() if is_sharded(tensor) else elements if number == 0 else 0
         whole = size if full is None else full if number == 0 else 0
-        yield (owner, name, shape, dtype, str(piece.device), kind, trainable, count, size, whole, key, storage_bytes,
-               offset)
+        yield (owner, name, shape, dtype, str(piece.device), kind, trainable, count, size, whole,
+               key, storage_bytes, offset)

@@ -55,7 +55,9 @@ def _counts(thing: Any, device: str | None) -> bool:
     torch = sys.modules.get("torch")
     if torch is None or not issubclass(type(thing), torch.Tensor) or _storages.is_lazy(thing):
         return False
-    return bool(thing.device.type not in ("cpu", "meta") if device is None else str(thing.device).startswith(device))
+    if device is None:
+        return thing.device.type not in ("cpu", "meta")
+    return device in (thing.device.type, str(thing.device))
 
 
 _Graph = tuple[list[tuple[str, int, "int | None"]], list[tuple[int, int]]]
@@ -97,12 +99,12 @@ class Handle:
     """A watch that is on; `cancel`, or the end of a `with` block, ends it.
 
     losses: how often something was left out or failed: `collections` that came too fast, `objects`
-    of too large ones, exceptions of the `callback`, drawings that could not be written (`graph`), and
-    failures of the watch itself (`failed`).
+    of too large ones, exceptions of the `callback`, drawings that could not be written (`graph`),
+    and failures of the watch itself (`failed`).
     """
 
-    def __init__(self, callback: Callable[[Cycles], object] | None, device: str | None, min_bytes: int,
-                 graph: str | None, log: bool) -> None:
+    def __init__(self, callback: Callable[[Cycles], object] | None, device: str | None,
+                 min_bytes: int, graph: str | None, log: bool) -> None:
         self.losses = {"collections": 0, "objects": 0, "callback": 0, "graph": 0, "failed": 0}
         self._callback, self._device, self._min_bytes = callback, device, min_bytes
         self._graph, self._log, self._drawn = graph, log, -1
@@ -148,8 +150,8 @@ class Handle:
         """At the begin and the end of each collection, on the thread that it happens on."""
         try:
             # Where somebody else has flags set, they are his; in a child of fork nobody would look.
-            if phase == "start" and gc.get_debug() == 0 and threading.current_thread() is not self._thread \
-                    and os.getpid() == self._pid:
+            theirs = os.getpid() != self._pid or threading.current_thread() is self._thread
+            if phase == "start" and gc.get_debug() == 0 and not theirs:
                 self._saving, self._before = True, len(gc.garbage)
                 gc.set_debug(gc.DEBUG_SAVEALL)
             elif phase == "stop" and self._saving:
@@ -217,22 +219,28 @@ class Handle:
 
 
 def watch_cycles(callback: Callable[[Cycles], object] | None = None, *, min_bytes: int | str = 1,
-                 graph: str | os.PathLike[str] | None = None, device: str | None = None, log: bool = True) -> Handle:
+                 graph: str | os.PathLike[str] | None = None, device: Any = None,
+                 log: bool = True) -> Handle:
     """Tells of reference cycles that keep tensors alive, as the collector finds them.
 
-    callback: is given the `Cycles` of one collection, on the thread `vramscope-reader`; what it raises
-    is counted.  min_bytes: cycles that hold less are not told; a number, or a text such as "1MiB".
-    graph: a file for a drawing (SVG) of the cycle that holds most of those found so far.
-    device: tensors that count, "cuda:0" or "cpu"; None: those of any device but the host.  log:
-    whether each is a warning of the logger `vramscope`.
+    callback: is given the `Cycles` of one collection, on the thread `vramscope-reader`; what it
+    raises is counted.  min_bytes: cycles that hold less are not told; a number of bytes, or a text
+    such as "1MiB".  graph: a file for a drawing (SVG) of the cycle that holds most of those found
+    so far.  device: tensors that count, "cuda:0", 0 or "cpu"; None: those of any device but the
+    host.  log: whether each is a warning of the logger `vramscope`.
 
     What the collector finds is freed a little later than without a watch, by a second collection;
-    finalizers run when they would, or on that thread.  Nothing is watched while somebody else has flags of the
-    collector set, nor in a child of fork.  Raises Error for a size that is none.
+    finalizers run when they would, or on that thread.  Nothing is watched while somebody else has
+    flags of the collector set, nor in a child of fork.  Raises Error for a text that is no size,
+    ValueError for a number of bytes below 0.
 
     >>> with vramscope.watch_cycles(print) as watch:
     ...     watch.losses["failed"]
     0
     """
     least = _core.size(min_bytes) if isinstance(min_bytes, str) else min_bytes
+    if not 0 <= least < 1 << 64:
+        raise ValueError("min_bytes is no number of bytes: %r" % min_bytes)
+    if device is not None:
+        device = "cuda:%d" % device if isinstance(device, int) else str(device)
     return Handle(callback, device, least, None if graph is None else os.fspath(graph), log)

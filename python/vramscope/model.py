@@ -18,10 +18,10 @@ class ModelSize(Answer):
     """The size of a model: `rows`, one for each module, and their `total`.
 
     A row has `path` and `type`, what the module owns itself (`parameters`, `trainable`,
-    `parameter_bytes`, `buffer_bytes`, `storage_bytes`, `full_bytes` of all shards), `all_bytes` with
-    all modules inside, and `shared_with`: tensors of other rows that it has too, which are counted
-    there.  `own` is true where the module has modules inside: its text is "PATH (own)".  What is not
-    known is None.
+    `parameter_bytes`, `buffer_bytes`, `storage_bytes`, `full_bytes` of all shards), `all_bytes`
+    with all modules inside, and `shared_with`: tensors of other rows that it has too, which are
+    counted there.  `own` is true where the module has modules inside: its text is "PATH (own)".
+    What is not known is None.
     """
 
     @property
@@ -60,7 +60,8 @@ def _collect(model: Any, keep: list[Any]) -> tuple[list[tuple[str, str]], list[t
     tensors: list[tuple[Any, ...]] = []
     for number, (path, module) in enumerate(model.named_modules()):
         modules.append((path, type(module).__name__))
-        owned = [(name, t, _storages.PARAMETER) for name, t in module.named_parameters(recurse=False)]
+        owned = [(name, t, _storages.PARAMETER)
+                 for name, t in module.named_parameters(recurse=False)]
         owned += [(name, t.detach(), _storages.PARAMETER) for name, t in _packed(module)]
         owned += [(name, t, _storages.BUFFER) for name, t in module.named_buffers(recurse=False)]
         for name, tensor, kind in owned:
@@ -76,7 +77,8 @@ def _check(model: Any, depth: int | None, call: str) -> None:
         raise ValueError("depth is at least 0")
 
 
-def _sized(model: Any, depth: int | None, outputs: list[tuple[int, int, int | None]] | None) -> _core.Result:
+def _sized(model: Any, depth: int | None,
+           outputs: list[tuple[int, int, int | None]] | None) -> _core.Result:
     keep: list[Any] = []
     modules, tensors = _collect(model, keep)
     return _core.model_size(modules, tensors, outputs, 0 if depth is None else depth + 1)
@@ -119,8 +121,8 @@ def _tensors_in(value: Any, depth: int = 8) -> list[Any]:
 
 
 class _Forward:
-    """Runs a model once, so that afterwards it is as before: hooks, modes, random numbers, gradients,
-    and with a backward the buffers too."""
+    """Runs a model once, so that afterwards it is as before: hooks, modes, random numbers,
+    gradients, and with a backward the buffers too."""
 
     def __init__(self, model: Any, backward: bool) -> None:
         self.torch, self.model, self.backward = sys.modules["torch"], model, backward
@@ -143,7 +145,8 @@ class _Forward:
         torch, model = self.torch, self.model
         modes = [(module, module.training) for module in model.modules()]
         given = _tensors_in([args, kwargs])
-        leaves = [t for t in (*model.parameters(), *given) if not _storages.is_lazy(t) and t.is_leaf]
+        leaves = [t for t in (*model.parameters(), *given)
+                  if not _storages.is_lazy(t) and t.is_leaf]
         gradients = [(t, t.grad) for t in leaves] if self.backward else []
         buffers = [(b, b.detach().clone()) for b in model.buffers()
                    if self.backward and not _storages.is_lazy(b)]
@@ -176,13 +179,14 @@ class _Forward:
                 torch.cuda.set_rng_state_all(cuda)
 
 
-def summary(model: Any, *args: Any, depth: int | None = 3, backward: bool = False, **kwargs: Any) -> ModelSummary:
+def summary(model: Any, *args: Any, depth: int | None = 3, backward: bool = False,
+            **kwargs: Any) -> ModelSummary:
     """Calls `model(*args, **kwargs)` once: its size, and what each module returned.
 
     Without `backward` the model runs in eval mode and without gradients; with it, in the mode it is
-    in, and the gradients of all that it returned are computed.  depth: as of `model_size`.  Afterwards training flags, random
-    numbers, gradients and, after a backward, buffers are as before, also where the model raises;
-    lazy modules have been initialised.
+    in, and the gradients of all that it returned are computed.  depth: as of `model_size`.
+    Afterwards training flags, random numbers, gradients and, after a backward, buffers are as
+    before, also where the model raises; lazy modules have been initialised.
 
     Raises what the model raises, TypeError for what is no module, ValueError for a depth below 0.
 

@@ -14,11 +14,11 @@ __all__ = ["TensorTable", "tensors"]
 class TensorTable(Answer):
     """The storages under tensors: `rows`, the largest first, and their sums by `devices`.
 
-    A row has `bytes`, `count` of tensors on it, `kind` (parameter, gradient, optimizer_state, buffer,
-    other), `name`, `shape`, `dtype`, `device` and `shared_by`, the names of further tensors on it.  A
-    device has `bytes` of tensors, `invisible_bytes` that were requested and belong to no tensor that
-    Python can reach (saved tensors, workspaces), and `rounding_bytes`, which together are its
-    `allocated_bytes`; these three are None where the allocator was not asked.
+    A row has `bytes`, `count` of tensors on it, `kind` (parameter, gradient, optimizer_state,
+    buffer, other), `name`, `shape`, `dtype`, `device` and `shared_by`, the names of further tensors
+    on it.  A device has `bytes` of tensors, `invisible_bytes` that were requested and belong to no
+    tensor that Python can reach (saved tensors, workspaces), and `rounding_bytes`, which together
+    are its `allocated_bytes`; these three are None where the allocator was not asked.
     """
 
     @property
@@ -58,7 +58,8 @@ class _Roles:
             of = self.of.get(id(parameter), (0, ""))[1]
             for key, value in state.items() if isinstance(state, dict) else ():
                 if hasattr(value, "element_size"):
-                    self.add(value, _storages.OPTIMIZER_STATE, "%s of %s" % (key, of) if of else str(key))
+                    told = "%s of %s" % (key, of) if of else str(key)
+                    self.add(value, _storages.OPTIMIZER_STATE, told)
 
 
 def _outermost(models: list[Any]) -> list[Any]:
@@ -89,13 +90,15 @@ def _on(torch: Any, device: Any) -> str | None:
     try:
         wanted = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
     except RuntimeError as error:
-        raise ValueError("no device is called %r: %s" % (device, str(error).splitlines()[0])) from None
+        why = str(error).splitlines()[0]
+        raise ValueError("no device is called %r: %s" % (device, why)) from None
     if wanted.type == "cuda" and wanted.index is None and torch.cuda.is_initialized():
         wanted = torch.device("cuda", torch.cuda.current_device())
     return str(wanted)
 
 
-def tensors(*, device: Any = None, model: Any = None, optimizer: Any = None, collect: bool = False) -> TensorTable:
+def tensors(*, device: Any = None, model: Any = None, optimizer: Any = None,
+            collect: bool = False) -> TensorTable:
     """The tensors that Python can reach, one row for each storage under them.
 
     device: those of one device only ("cuda:0", 0, "cpu"); None: all.  model, optimizer: what tells
@@ -129,5 +132,6 @@ def tensors(*, device: Any = None, model: Any = None, optimizer: Any = None, col
     keep: list[Any] = []
     for tensor in {id(t): t for t in (*found, *roles.more)}.values():
         kind, name = roles.of.get(id(tensor), (_storages.OTHER, ""))
-        listed += (row for row in _storages.rows(tensor, 0, name, kind, keep) if wanted in (None, row[4]))
+        rows = _storages.rows(tensor, 0, name, kind, keep)
+        listed += (row for row in rows if wanted in (None, row[4]))
     return TensorTable(_core.tensors(listed, []))

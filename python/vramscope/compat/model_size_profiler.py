@@ -96,7 +96,7 @@ class ModelSizeProfiler:
 
 
 def profile_model_size(model: Any, detailed: bool = True) -> ModelSizeProfiler:
-    """Prints the summary of a model, `detailed` with its 15 largest leaves; returns the profiler."""
+    """Prints the summary of a model, `detailed` with its 15 largest leaves."""
     profiler = ModelSizeProfiler()
     profiler.print_model_summary(model, detailed=detailed)
     if detailed:

@@ -88,6 +88,10 @@ def test_a_watch_without_torch_finds_nothing_and_frees_all():
         def __del__(self):
             Lost.alive -= 1
 
+    for least in (-1, 1 << 64):
+        with pytest.raises(ValueError, match="no number of bytes"):
+            cycles.watch_cycles(min_bytes=least)
+    assert not any("vramscope" in str(c) for c in gc.callbacks)
     told = []
     with cycles.watch_cycles(told.append, device="cpu") as watch:
         for _ in range(10):
