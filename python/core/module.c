@@ -121,14 +121,6 @@ static PyMethodDef functions[] = {
     { "cycles", objects_cycles, METH_VARARGS,
       "cycles(objects, references, least_bytes, draw, /)\n--\n\n"
       "The answer, or with `draw` an SVG of the largest; see vramscope.watch_cycles." },
-    { "size", core_size, METH_O,
-      "size(text, /)\n--\n\nThe bytes of a size: \"4096\", \"512MiB\", \"1.5 GiB\". Raises "
-      "Error." },
-    { "is_own", core_is_own, METH_O,
-      "is_own(path, /)\n--\n\nWhether a file is a page or a picture that vramscope wrote." },
-    { "category_rules", core_rules, METH_NOARGS,
-      "category_rules()\n--\n\nThe built-in rules of categories, as a rule file." },
-    { "version", core_version, METH_NOARGS, "version()\n--\n\n\"MAJOR.MINOR.PATCH\"." },
     { NULL, NULL, 0, NULL },
 };
 
