@@ -18,6 +18,7 @@
 #include "format/read.h"
 #include "format/snapshot/ahead.h"
 #include "model/ids.h"
+#include "model/named.h"
 #include "model/pairing.h"
 #include "model/recording.h"
 #include "vramscope/vramscope.h"
@@ -84,6 +85,7 @@ static enum vrs_status limits_from(const struct vrs_limits *wanted, struct limit
 static enum vrs_status finish_recording(struct recording *r, struct vrs_error *err)
 {
     TRY(pair_allocations(r, err));
+    TRY(match_names(r, err));
 #ifndef NDEBUG
     TRY(verify_recording(r, err));
 #endif

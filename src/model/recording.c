@@ -8,6 +8,7 @@
 #include "base/idtab.h"
 #include "base/str.h"
 #include "base/table.h"
+#include "model/ids.h"
 
 const char *const event_action_names[ACTIONS] = {
     [ACTION_ALLOC] = "alloc",
@@ -148,6 +149,28 @@ static const struct column allocations_columns[] = {
 };
 const struct table_kind allocations_kind = { "allocations", allocations_columns, 5 };
 
+static const struct column named_columns[] = {
+    { "device", offsetof(struct named_tensors, device), COLUMN_U32 },
+    { "address", offsetof(struct named_tensors, address), COLUMN_U64 },
+    { "bytes", offsetof(struct named_tensors, bytes), COLUMN_U64 },
+    { "kind", offsetof(struct named_tensors, kind), COLUMN_U8 },
+    { "name", offsetof(struct named_tensors, name), COLUMN_U32 },
+    { "shape", offsetof(struct named_tensors, shape), COLUMN_U32 },
+    { "dtype", offsetof(struct named_tensors, dtype), COLUMN_U32 },
+    { "owner", offsetof(struct named_tensors, owner), COLUMN_U32 },
+    { "shared", offsetof(struct named_tensors, shared), COLUMN_U32 },
+    { "standing", offsetof(struct named_tensors, standing), COLUMN_U8 },
+    { "allocation", offsetof(struct named_tensors, allocation), COLUMN_U32 },
+};
+const struct table_kind named_kind = { "named", named_columns, 11 };
+
+static const struct column step_marks_columns[] = {
+    { "index", offsetof(struct step_marks, index), COLUMN_U64 },
+    { "event", offsetof(struct step_marks, event), COLUMN_U64 },
+    { "time_us", offsetof(struct step_marks, time_us), COLUMN_U64 },
+};
+const struct table_kind step_marks_kind = { "step_marks", step_marks_columns, 3 };
+
 const struct table_place recording_tables[] = {
     { &strings_kind, offsetof(struct recording, code.strings) },
     { &frames_kind, offsetof(struct recording, code.frames) },
@@ -165,6 +188,8 @@ const struct table_place recording_tables[] = {
     { &settings_kind, offsetof(struct recording, settings) },
     { &tallies_kind, offsetof(struct recording, tallies) },
     { &allocations_kind, offsetof(struct recording, allocations) },
+    { &named_kind, offsetof(struct recording, named) },
+    { &step_marks_kind, offsetof(struct recording, step_marks) },
 };
 const uint32_t recording_table_count = sizeof recording_tables / sizeof *recording_tables;
 
@@ -186,6 +211,7 @@ static bool reserve_none(struct recording *r)
 bool recording_init(struct recording *r, uint32_t max_rows, uint32_t max_string_bytes)
 {
     *r = (struct recording){ .origin.pickle_protocol = -1 };
+    r->named_facts = (struct named_facts){ .time_us = UNKNOWN_U64, .dropped = UNKNOWN_U64 };
     for (uint32_t i = 0; i < recording_table_count; i++)
         ((struct table *)(void *)((char *)r + recording_tables[i].offset))->max = max_rows;
     r->streams.rows.max = UINT16_MAX;

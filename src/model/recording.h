@@ -208,6 +208,53 @@ struct allocations {
     uint64_t *size;                 /* requested bytes */
 };
 
+/* What the recorded process said its memory is: the key "vramscope" of a snapshot. */
+enum named_kind {
+    NAMED_TENSOR, /* of a kind that is not told */
+    NAMED_PARAMETER,
+    NAMED_BUFFER,
+    NAMED_GRADIENT,
+    NAMED_OPTIMIZER_STATE,
+    NAMED_KINDS
+};
+
+/* A name is one of memory only where the recording agrees; see named.h. */
+enum named_standing {
+    NAMED_HOLDS,     /* the allocation is `allocation` */
+    NAMED_NOWHERE,   /* nothing is in use at its address */
+    NAMED_TOO_LARGE, /* what is in use there is smaller */
+    NAMED_DISPUTED,  /* others claim the same memory */
+    NAMED_STANDINGS
+};
+
+/* Those that hold come first, in the order of their allocations; the others as in the file. */
+struct named_tensors {
+    struct table rows;
+    uint32_t *device; /* number, as in the file */
+    uint64_t *address, *bytes;
+    uint8_t *kind; /* enum named_kind */
+    uint32_t *name;
+    uint32_t *shape; /* string_id: "4096 x 11008", "scalar" */
+    uint32_t *dtype, *owner;
+    uint32_t *shared;     /* string_id: its other names, with commas between */
+    uint8_t *standing;    /* enum named_standing */
+    uint32_t *allocation; /* row of allocations; NO_ROW unless it holds */
+};
+
+/* Steps as the recorded process counted them; nothing rests on them. */
+struct step_marks {
+    struct table rows;
+    uint64_t *index, *event, *time_us; /* UNKNOWN_U64 where not given */
+};
+
+/* Facts about the key itself. */
+struct named_facts {
+    bool listed;        /* the file has a list of names */
+    uint64_t time_us;   /* when it was made */
+    uint64_t dropped;   /* names that its writer left out; UNKNOWN_U64: not told */
+    uint64_t malformed; /* entries, or members of entries, of a wrong type, taken as absent */
+};
+
 enum compression { COMPRESSION_NONE, COMPRESSION_GZIP, COMPRESSION_ZSTD };
 enum wrapper { WRAPPER_NONE, WRAPPER_HTML };
 enum encoding { ENCODING_PICKLE, ENCODING_JSON };
@@ -249,12 +296,15 @@ struct recording {
     struct settings settings;
     struct tallies tallies;
     struct allocations allocations;
+    struct named_tensors named;
+    struct step_marks step_marks;
+    struct named_facts named_facts;
     struct origin origin;
 };
 
 extern const struct table_kind devices_kind, segments_kind, blocks_kind, history_kind, events_kind,
     contexts_kind, pools_kind, streams_kind, marks_kind, settings_kind, tallies_kind,
-    allocations_kind;
+    allocations_kind, named_kind, step_marks_kind;
 
 /* An empty recording.  `max_rows` bounds each table, `max_string_bytes` the text.  False when out
  * of memory; nothing is then to be freed. */

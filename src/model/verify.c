@@ -275,6 +275,45 @@ static enum vrs_status check_notes(const struct recording *r, struct vrs_error *
     return VRS_OK;
 }
 
+/* A name of memory in use, each of another one; behind those the ones that name nothing. */
+static enum vrs_status check_holding(const struct recording *r, uint32_t row, struct vrs_error *err)
+{
+    const struct named_tensors *n = &r->named;
+    uint32_t allocation = n->allocation[row];
+    if ((n->standing[row] == NAMED_HOLDS) != (allocation != NO_ROW))
+        return vrs_fail(err, VRS_CORRUPT, "named, row %u: holds, and for nothing", row);
+    if (row > 0 && allocation <= n->allocation[row - 1] && allocation != NO_ROW)
+        return vrs_fail(err, VRS_CORRUPT, "named, row %u: out of order", row);
+    if (allocation == NO_ROW)
+        return VRS_OK;
+    if (allocation >= r->allocations.rows.len)
+        return vrs_fail(err, VRS_CORRUPT, "named, row %u: allocation %u of %u", row, allocation,
+                        r->allocations.rows.len);
+    uint32_t block = r->allocations.block[allocation];
+    uint64_t address = block != NO_ROW ? r->blocks.address[block]
+                                       : r->events.address[r->allocations.alloc_event[allocation]];
+    uint64_t bytes = block != NO_ROW ? r->blocks.size[block] : r->allocations.size[allocation];
+    if (address != n->address[row] || bytes < n->bytes[row])
+        return vrs_fail(err, VRS_CORRUPT, "named, row %u: of other memory", row);
+    return VRS_OK;
+}
+
+static enum vrs_status check_named(const struct recording *r, struct vrs_error *err)
+{
+    const struct named_tensors *n = &r->named;
+    uint32_t rows = n->rows.len, strings = r->code.strings.rows.len;
+    TRY(check_ids("named.name", n->name, rows, strings, err));
+    TRY(check_ids("named.shape", n->shape, rows, strings, err));
+    TRY(check_ids("named.dtype", n->dtype, rows, strings, err));
+    TRY(check_ids("named.owner", n->owner, rows, strings, err));
+    TRY(check_ids("named.shared", n->shared, rows, strings, err));
+    TRY(check_bytes("named.kind", n->kind, rows, NAMED_KINDS, err));
+    TRY(check_bytes("named.standing", n->standing, rows, NAMED_STANDINGS, err));
+    for (uint32_t i = 0; i < rows; i++)
+        TRY(check_holding(r, i, err));
+    return VRS_OK;
+}
+
 static enum vrs_status check_origin(const struct recording *r, struct vrs_error *err)
 {
     const struct origin *o = &r->origin;
@@ -304,5 +343,6 @@ enum vrs_status verify_recording(const struct recording *r, struct vrs_error *er
     TRY(check_settings(r, err));
     TRY(check_notes(r, err));
     TRY(check_origin(r, err));
-    return verify_allocations(r, err);
+    TRY(verify_allocations(r, err));
+    return check_named(r, err);
 }

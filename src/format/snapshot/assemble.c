@@ -441,7 +441,7 @@ static enum vrs_status place_rows(struct builder *b, const struct top *top, outl
 static bool may_be_dict(struct value v)
 {
     return is_record(v.tag) || v.tag == TAG_FRAME || v.tag == TAG_MAP || v.tag == TAG_TOP ||
-           v.tag == TAG_JUNK;
+           v.tag == TAG_JUNK || v.tag == TAG_NAMED;
 }
 
 /* Whether this can be a list of records: one dict is enough, the items beside it are counted. */
@@ -508,6 +508,7 @@ enum vrs_status assemble(struct builder *b, const struct top *top, struct vrs_er
     TRY(status);
     TRY(marks_of_events(b, err));
     TRY(flatten_settings(b, top, err));
+    TRY(assemble_names(b, top->extra, err));
     for (uint32_t i = 0; i < recording_table_count; i++)
         table_trim((char *)r + recording_tables[i].offset, recording_tables[i].kind);
     return VRS_OK;

@@ -127,6 +127,16 @@ enum vrs_status record_tally(struct builder *b, enum tally_kind kind, string_id 
  * value is none. */
 bool value_u64(struct value v, uint64_t *ret);
 
+/* Makes a row of `named` of the dict at hand; TAG_JUNK where it names nothing. */
+enum vrs_status named_make(struct builder *b, struct value *ret, struct vrs_error *err) MUST_CHECK;
+
+/* What the value of the key "vramscope" holds; with `value` none the file has none such. */
+enum vrs_status assemble_names(struct builder *b, struct value value,
+                               struct vrs_error *err) MUST_CHECK;
+
+/* A size: 0 to 2^62; false where the value is none. */
+bool value_size(struct value v, uint64_t *ret);
+
 /* The final order of the recording, from the top value. */
 enum vrs_status assemble(struct builder *b, const struct top *top,
                          struct vrs_error *err) MUST_CHECK;

@@ -374,7 +374,8 @@ static enum vrs_status dict_to_add_to(struct builder *b, struct value *dict, str
         dict->tag = TAG_DICT;
     if (dict->tag == TAG_DICT || dict->tag == TAG_JUNK)
         return VRS_OK;
-    if (is_record(dict->tag) || dict->tag == TAG_FRAME || dict->tag == TAG_TOP)
+    if (is_record(dict->tag) || dict->tag == TAG_FRAME || dict->tag == TAG_TOP ||
+        dict->tag == TAG_NAMED)
         return late_change(b, err);
     return vrs_fail_at(err, VRS_CORRUPT, b->offset,
                        "sets an item of something that is not a dict; is this a memory snapshot?");
@@ -412,7 +413,8 @@ enum vrs_status build_setitem(struct builder *b, struct vrs_error *err)
 static void tell_memo(struct builder *b, struct value *value)
 {
     if (value->slot != 0)
-        b->memo.at[value->slot - 1] = memo_handle(value->tag, value->row);
+        b->memo.at[value->slot - 1] =
+            memo_handle(value->tag > TAG_JUNK ? TAG_JUNK : (enum tag)value->tag, value->row);
     value->slot = 0;
 }
 
@@ -661,7 +663,7 @@ enum vrs_status build_put(struct builder *b, uint64_t slot, struct vrs_error *er
     if (container || top->tag == TAG_STACK)
         TRY(build_settle(b, top, err));
     uint32_t row = is_record(top->tag) ? top->row + top->count - 1 : top->row;
-    if (top->tag >= TAG_DICT) {
+    if (top->tag > TAG_JUNK) {
         if (!vec_push(&b->wide, *top))
             return build_no_room(b, b->wide.len, b->wide.max, "memo entries", err);
         b->memo.at[slot] = memo_handle(TAG_WIDE, b->wide.len - 1);

@@ -46,12 +46,13 @@ enum tag {
     TAG_SEGMENT,
     TAG_BLOCK,
     TAG_HISTORY,
-    TAG_NOTE, /* an annotation: row of marks */
-    TAG_LIST, /* a chain */
-    TAG_MAP,  /* a dict that is no record: a chain of keys and values */
-    TAG_TOP,  /* row of builder.tops */
-    TAG_JUNK, /* anything that nothing wants */
-    TAG_DICT, /* a dict that is still open: a chain */
+    TAG_NOTE,  /* an annotation: row of marks */
+    TAG_LIST,  /* a chain */
+    TAG_MAP,   /* a dict that is no record: a chain of keys and values */
+    TAG_TOP,   /* row of builder.tops */
+    TAG_JUNK,  /* anything that nothing wants */
+    TAG_NAMED, /* row of named; read from the memo again it is TAG_JUNK */
+    TAG_DICT,  /* a dict that is still open: a chain */
     TAG_NONE,
     TAG_BOOL,
     TAG_INT,
@@ -92,7 +93,7 @@ struct chain {
 /* The dict at the top of a snapshot, as values. */
 struct top {
     struct value segments, traces, settings, annotations, host_segments, host_traces;
-    struct value overflowed, max_entries;
+    struct value overflowed, max_entries, extra;
     bool segments_whole, traces_whole; /* false only in cut files */
     uint32_t part_trace;               /* the trace that the cut lies in, or NO_ROW */
     uint32_t segments_at, traces_at;   /* where their keys stand, or UINT32_MAX */
@@ -139,7 +140,7 @@ struct builder {
     context_id last_context_id;
     uint64_t last_stream;
     uint16_t last_stream_row;
-    uint32_t maps_kept;
+    uint32_t maps_kept, extra_maps_kept;
     bool no_memory; /* counting something failed; asked for when the record is done */
 };
 

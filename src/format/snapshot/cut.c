@@ -36,6 +36,7 @@ static struct top bare_top(struct value segments)
         .host_traces = none,
         .overflowed = none,
         .max_entries = none,
+        .extra = none,
         .segments_whole = true,
         .traces_whole = true,
         .part_trace = NO_ROW,
@@ -164,6 +165,10 @@ static enum vrs_status fold_value(struct builder *b, uint32_t place, struct valu
     case KEY_ALLOCATOR_SETTINGS:
         if (v->tag == TAG_MAP)
             top->settings = *v;
+        break;
+    case KEY_VRAMSCOPE:
+        if (v->tag == TAG_MAP)
+            top->extra = *v;
         break;
     default:
         break;

@@ -48,10 +48,19 @@ static const uint64_t history_keys =
 static const uint64_t note_keys =
     BIT(KEY_NAME) | BIT(KEY_STAGE) | BIT(KEY_DEVICE) | BIT(KEY_TIME_US);
 
-static const uint64_t top_keys = BIT(KEY_SEGMENTS) | BIT(KEY_DEVICE_TRACES) |
-                                 BIT(KEY_ALLOCATOR_SETTINGS) | BIT(KEY_EXTERNAL_ANNOTATIONS) |
-                                 BIT(KEY_HOST_SEGMENTS) | BIT(KEY_HOST_TRACES) |
-                                 BIT(KEY_TRACE_ALLOC_OVERFLOWED) | BIT(KEY_TRACE_ALLOC_MAX_ENTRIES);
+static const uint64_t top_keys =
+    BIT(KEY_SEGMENTS) | BIT(KEY_DEVICE_TRACES) | BIT(KEY_ALLOCATOR_SETTINGS) |
+    BIT(KEY_EXTERNAL_ANNOTATIONS) | BIT(KEY_HOST_SEGMENTS) | BIT(KEY_HOST_TRACES) |
+    BIT(KEY_TRACE_ALLOC_OVERFLOWED) | BIT(KEY_TRACE_ALLOC_MAX_ENTRIES) | BIT(KEY_VRAMSCOPE);
+
+/* What a dict has that names a tensor.  Metadata may have some of these words, hardly all. */
+static const uint64_t named_keys =
+    BIT(KEY_ADDRESS) | BIT(KEY_BYTES) | BIT(KEY_KIND) | BIT(KEY_NAME);
+
+static bool has_all(uint64_t present, uint64_t keys)
+{
+    return (present & keys) == keys;
+}
 
 bool value_u64(struct value v, uint64_t *ret)
 {
@@ -70,8 +79,7 @@ bool value_u64(struct value v, uint64_t *ret)
     return true;
 }
 
-/* A size: 0 to 2^62. */
-static bool value_size(struct value v, uint64_t *ret)
+bool value_size(struct value v, uint64_t *ret)
 {
     uint64_t n;
     bool negative = (v.flags & VALUE_NEGATIVE) != 0 || (v.tag == TAG_FLOAT && v.real < 0);
@@ -526,6 +534,7 @@ static enum vrs_status make_top(struct builder *b, struct value *ret, struct vrs
         .host_traces = FIELD(KEY_HOST_TRACES),
         .overflowed = FIELD(KEY_TRACE_ALLOC_OVERFLOWED),
         .max_entries = FIELD(KEY_TRACE_ALLOC_MAX_ENTRIES),
+        .extra = FIELD(KEY_VRAMSCOPE),
         .segments_whole = true,
         .traces_whole = true,
         .part_trace = NO_ROW,
@@ -555,11 +564,20 @@ static bool keepable(const struct value *v)
     return v->tag == TAG_STRING || v->tag == TAG_MAP || v->tag == TAG_LIST || v->tag >= TAG_NONE;
 }
 
+/* The dicts around the list of names, and the marks of steps, whose room other dicts, of which each
+ * event may have one, cannot take. */
+static bool may_be_extra(uint64_t present)
+{
+    return has_all(present, BIT(KEY_TENSORS)) || has_all(present, BIT(KEY_SCHEMA)) ||
+           has_all(present, BIT(KEY_INDEX) | BIT(KEY_EVENT));
+}
+
 static enum vrs_status make_map(struct builder *b, const struct value *pair, uint32_t values,
                                 struct value *ret, struct vrs_error *err)
 {
     *ret = (struct value){ .tag = TAG_JUNK };
-    if (values > MAP_PAIRS_MAX * 2 || b->maps_kept >= MAPS_MAX)
+    uint32_t *kept = may_be_extra(b->fields.present) ? &b->extra_maps_kept : &b->maps_kept;
+    if (values > MAP_PAIRS_MAX * 2 || *kept >= MAPS_MAX)
         return VRS_OK;
     uint32_t chain = 0;
     for (uint32_t i = 0; i < values; i += 2) {
@@ -568,7 +586,7 @@ static enum vrs_status make_map(struct builder *b, const struct value *pair, uin
         TRY(chain_add(b, &chain, pair[i], err));
         TRY(chain_add(b, &chain, pair[i + 1], err));
     }
-    b->maps_kept++;
+    ++*kept;
     *ret = (struct value){ .tag = TAG_MAP, .row = chain };
     return VRS_OK;
 }
@@ -639,6 +657,8 @@ enum vrs_status record_make(struct builder *b, const struct value *pair, uint32_
 {
     bool unknown = sort_fields(b, pair, values);
     const struct record_kind *kind = kind_of(b->fields.present);
+    if (kind == NULL && has_all(b->fields.present, named_keys))
+        return named_make(b, ret, err);
     if (kind == NULL)
         return make_map(b, pair, values, ret, err);
     if (unknown || (b->fields.present & ~kind->keys) != 0)
