@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/snapshot/categories/alike.h"
+#include "analysis/snapshot/categories/by_name.h"
 #include "analysis/snapshot/categories/category_match.h"
 #include "analysis/snapshot/categories/lists.h"
 #include "analysis/snapshot/categories/replaced.h"
@@ -135,6 +136,20 @@ static enum vrs_status decide(struct deciding *d, uint32_t i, struct vrs_error *
     return VRS_OK;
 }
 
+/* What the process itself said goes before all rules. */
+static void take_named(struct deciding *d, const struct named_categories *named)
+{
+    struct categories *to = d->to;
+    for (uint32_t i = 0; named->how != NULL && i < to->count; i++) {
+        if (named->how[i] == BY_NAME_NOT)
+            continue;
+        to->of[i] = named->of[i];
+        to->confidence[i] = CONFIDENCE_HIGH;
+        to->rule[i] = (uint16_t)(d->rules->rule.len + named->how[i]);
+        d->final[i] = true;
+    }
+}
+
 /* Older allocations first: what an optimizer replaces is decided before what replaces it. */
 static enum vrs_status decide_all(struct deciding *d, struct vrs_error *err)
 {
@@ -158,10 +173,10 @@ const char **category_rule_names(const struct categories *c, struct arena *arena
     return names;
 }
 
-static enum vrs_status name_rules(const struct category_rules *rules, struct arena *arena,
-                                  struct categories *to, struct vrs_error *err)
+static enum vrs_status name_rules(const struct category_rules *rules, bool named,
+                                  struct arena *arena, struct categories *to, struct vrs_error *err)
 {
-    const char **names = arena_array(arena, const char *, rules->rule.len + 1);
+    const char **names = arena_array(arena, const char *, rules->rule.len + BY_NAMES);
     if (names == NULL)
         return vrs_no_memory(err);
     names[0] = "U";
@@ -171,8 +186,10 @@ static enum vrs_status name_rules(const struct category_rules *rules, struct are
             return vrs_no_memory(err);
         names[i + 1] = kept.ptr;
     }
+    for (int how = BY_NAME_SAID; how < BY_NAMES; how++)
+        names[rules->rule.len + (uint32_t)how] = by_name_rules[how];
     to->rule_names = names;
-    to->rules = rules->rule.len + 1;
+    to->rules = rules->rule.len + (named ? (uint32_t)BY_NAMES : 1);
     return VRS_OK;
 }
 
@@ -242,7 +259,9 @@ static enum vrs_status make(struct deciding *d, const struct categories_input *i
 {
     struct categories *made = d->to;
     TRY(make_room(in->lifetimes->count, arena, made, err));
-    TRY(name_rules(in->rules, arena, made, err));
+    struct named_categories named;
+    TRY(named_categories_find(in->r, in->lifetimes, d->events, scratch, &named, err));
+    TRY(name_rules(in->rules, named.how != NULL, arena, made, err));
     TRY(gather(d, arena, scratch, err));
     TRY(matcher_make(in->r, in->device, in->rules, in->phases, in->steps, in->naming, &d->room,
                      scratch, &d->matcher, err));
@@ -251,6 +270,7 @@ static enum vrs_status make(struct deciding *d, const struct categories_input *i
     d->final = arena_array(scratch, bool, in->lifetimes->count);
     if (d->final == NULL)
         return vrs_no_memory(err);
+    take_named(d, &named);
     TRY(decide_all(d, err));
     struct split_input input = {
         .lifetimes = in->lifetimes,

@@ -11,6 +11,7 @@
 #include "base/size.h"
 #include "base/table.h"
 #include "model/ids.h"
+#include "model/named.h"
 #include "model/recording.h"
 #include "model/strings.h"
 
@@ -49,6 +50,7 @@ enum trust_code {
     CODE_UNKNOWN_SEGMENT,
     CODE_TIME_BACKWARDS,
     CODE_CAPACITY_VARIES,
+    CODE_NAMES,
     CODE_REPLAY,
     CODES
 };
@@ -80,6 +82,7 @@ static const char *const code_names[CODES] = {
     [CODE_UNKNOWN_SEGMENT] = "unknown_segment",
     [CODE_TIME_BACKWARDS] = "time_backwards",
     [CODE_CAPACITY_VARIES] = "capacity_varies",
+    [CODE_NAMES] = "names",
     [CODE_REPLAY] = "replay",
 };
 
@@ -498,6 +501,37 @@ static void add_wrong_types(struct assessment *a)
                  word_for(f.count, "value is", "values are"), word_for(f.count, "was", "were"));
 }
 
+/* Names of this device that are not used, by why; those of a device that the file does not have are
+ * told with the first. */
+static struct breach names_not_used(const struct assessment *a, uint64_t why[NAMED_STANDINGS])
+{
+    const struct recording *r = a->r;
+    struct breach f = { .first_event = -1 };
+    for (uint32_t i = named_holding(r); i < r->named.rows.len; i++) {
+        uint32_t device = named_device(r, i);
+        if (device != a->device && (device != NO_ROW || a->device != 0))
+            continue;
+        why[r->named.standing[i]]++;
+        breach_add(&f, r->named.bytes[i], -1, r->named.address[i]);
+    }
+    f.count += r->named_facts.malformed;
+    return f;
+}
+
+/* What the process said of its memory where the rest of the file contradicts it. */
+static void add_names(struct assessment *a)
+{
+    uint64_t why[NAMED_STANDINGS] = { 0 }, malformed = a->r->named_facts.malformed;
+    struct breach f = names_not_used(a, why);
+    if (f.count == 0)
+        return;
+    add_item(a, CODE_NAMES, f, false, f.count > malformed,
+             "the list of names and the file differ, and no such name is used: %s where nothing is "
+             "in use, %s larger than what is there, %s for memory with another name, %s malformed",
+             grouped(a, why[NAMED_NOWHERE]), grouped(a, why[NAMED_TOO_LARGE]),
+             grouped(a, why[NAMED_DISPUTED]), grouped(a, malformed));
+}
+
 static void add_unknown_actions(struct assessment *a)
 {
     const struct recording *r = a->r;
@@ -661,6 +695,7 @@ enum vrs_status trust_assess(const struct recording *r, uint32_t device,
     add_wrong_types(&a);
     add_unknown_keys(&a);
     add_unknown_actions(&a);
+    add_names(&a);
     if (agreement != NULL)
         add_replay(&a, agreement);
     return finish(&a, ret, err);
