@@ -22,7 +22,7 @@ static const struct option_spec options[] = {
       "culprit (default), owner, site, file, function, module, category, size, pool, stream or "
       "age",
       OPTION_CHOICE, IN(by),
-      "culprit owner site file function module category size pool stream age" },
+      "culprit owner site file function module category size pool stream age name path" },
     { 0, "key", "KEY",
       "what must be equal for two stacks to be one site: K0 everything, K1 (default) file, line "
       "and function, K2 file and function, K3 function",

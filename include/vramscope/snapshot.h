@@ -73,7 +73,7 @@ struct vrs_peak_options {
     const char *at;  /* "N", "start", "end", "peak" (default), "oom", "oom:k", "12.5s", "step:k",
                         "phase:NAME" */
     const char *by;  /* "culprit" (default), "owner", "site", "file", "function", "module",
-                        "category", "size", "pool", "stream", "age" */
+                        "category", "size", "pool", "stream", "age", "name", "path" */
     const char *key; /* of sites: "K0" to "K3"; default "K1" */
     bool categories; /* tell the category of each row too; by "category" does so anyway */
 };

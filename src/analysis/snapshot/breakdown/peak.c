@@ -14,14 +14,17 @@
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/live.h"
 #include "analysis/snapshot/curves/memory_group.h"
+#include "analysis/snapshot/study/held_names.h"
 #include "base/buf.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/idtab.h"
 #include "base/str.h"
+#include "base/table.h"
 #include "base/vec.h"
 #include "model/frames.h"
 #include "model/ids.h"
+#include "model/named.h"
 #include "model/recording.h"
 #include "model/strings.h"
 
@@ -29,7 +32,8 @@ const char *const peak_by_names[PEAK_BYS] = {
     [BY_CULPRIT] = "culprit", [BY_OWNER] = "owner",       [BY_SITE] = "site",
     [BY_FILE] = "file",       [BY_FUNCTION] = "function", [BY_MODULE] = "module",
     [BY_SIZE] = "size",       [BY_POOL] = "pool",         [BY_STREAM] = "stream",
-    [BY_AGE] = "age",         [BY_CATEGORY] = "category",
+    [BY_AGE] = "age",         [BY_CATEGORY] = "category", [BY_NAME] = "name",
+    [BY_PATH] = "path",
 };
 
 /* What two allocations must share to be in one row: a number of some kind, or a text. */
@@ -146,6 +150,34 @@ static enum category split_of(const struct grouping *g, const struct live *live)
     return sure == CONFIDENCE_HIGH || sure == CONFIDENCE_MEDIUM ? category : CATEGORY_UNKNOWN;
 }
 
+/* The module in a name with dots: what it is of without its last part; of "exp_avg of model.weight"
+ * and of "model.weight.grad" that of "model.weight". */
+static str path_of_name(str name, uint8_t kind)
+{
+    size_t of = str_find(name, S(" of "));
+    if (kind == NAMED_OPTIMIZER_STATE && of < name.len)
+        name = (str){ name.ptr + of + 4, name.len - of - 4 };
+    str grad = S(".grad");
+    if (kind == NAMED_GRADIENT && name.len > grad.len &&
+        str_equal((str){ name.ptr + name.len - grad.len, grad.len }, grad))
+        name.len -= grad.len;
+    while (name.len > 0 && name.ptr[name.len - 1] != '.')
+        name.len--;
+    return name.len == 0 ? S("(no module)") : (str){ name.ptr, name.len - 1 };
+}
+
+static struct group_key name_key_of(const struct grouping *g, const struct live *live)
+{
+    const struct named_tensors *n = &g->r->named;
+    uint32_t row = named_find(g->r, live->allocation);
+    if (row == NO_ROW)
+        return (struct group_key){ GROUP_TEXT, 0, S("(no name)") };
+    if (g->options->by == BY_NAME)
+        return (struct group_key){ GROUP_STRING, n->name[row], S("") };
+    str name = strings_text(&g->r->code.strings, (string_id){ n->name[row] });
+    return (struct group_key){ GROUP_TEXT, 0, path_of_name(name, n->kind[row]) };
+}
+
 static enum vrs_status key_of(struct grouping *g, const struct live *live,
                               const struct stack_names *names, struct group_key *ret)
 {
@@ -188,6 +220,10 @@ static enum vrs_status key_of(struct grouping *g, const struct live *live,
         break;
     case BY_CATEGORY:
         *ret = (struct group_key){ GROUP_CATEGORY, category_of(g, live), S("") };
+        break;
+    case BY_NAME:
+    case BY_PATH:
+        *ret = name_key_of(g, live);
         break;
     case BY_CULPRIT:
     case PEAK_BYS:
@@ -466,6 +502,15 @@ static enum vrs_status find_stack(struct grouping *g, const struct live *member,
     return VRS_OK;
 }
 
+static enum vrs_status find_names(struct grouping *g, const struct live *member, uint32_t members,
+                                  struct held_names *ret)
+{
+    struct names_sum sum = { .r = g->r };
+    for (uint32_t i = 0; i < members && g->r->named.rows.len > 0; i++)
+        names_sum_add(&sum, member[i].allocation);
+    return names_sum_end(&sum, g->arena, ret, g->err);
+}
+
 static enum vrs_status make_rows(struct grouping *g, const struct live_set *set, struct peak *ret)
 {
     ret->rows = g->groups.len - 1;
@@ -490,6 +535,7 @@ static enum vrs_status make_rows(struct grouping *g, const struct live_set *set,
         row->share_ratio = set->bytes == 0 ? 0 : (double)row->bytes / (double)set->bytes;
         row->largest_bytes = group->biggest.bytes;
         TRY(find_stack(g, set->at + member, group->members, row));
+        TRY(find_names(g, set->at + member, group->members, &row->names));
         row->median_age_events = median_age(set->at + member, group->members, g->options->at_event);
         row->slack_bytes = group->slack_unknown ? UNKNOWN_U64 : row->slack_bytes;
         row->culprit = group->culprits_differ ? (str){ NULL, 0 } : group->names.culprit;
@@ -531,6 +577,7 @@ static enum vrs_status compute(struct grouping *g, uint32_t device, struct peak 
         .live_bytes = set.bytes,
         .live_count = set.len,
     };
+    TRY(find_names(g, set.at, set.len, &peak.names));
     TRY(make_rows(g, &set, &peak));
     *ret = peak;
     return VRS_OK;

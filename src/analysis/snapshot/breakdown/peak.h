@@ -13,6 +13,7 @@
 #include "analysis/attribution/site.h"
 #include "analysis/snapshot/categories/categories.h"
 #include "analysis/snapshot/categories/category_match.h"
+#include "analysis/snapshot/study/held_names.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
@@ -31,6 +32,8 @@ enum peak_by {
     BY_STREAM,
     BY_AGE,
     BY_CATEGORY, /* needs categories */
+    BY_NAME,     /* that the recorded process gave to it */
+    BY_PATH,     /* the module of that name, with dots */
     PEAK_BYS
 };
 extern const char *const peak_by_names[PEAK_BYS];
@@ -63,6 +66,7 @@ struct peak_row {
     /* Of a culprit that hides several: its owners, the heaviest first. */
     struct peak_owner *owner_rows;
     uint32_t owners, distinct_owners;
+    struct held_names names; /* of what has one */
 };
 
 struct peak {
@@ -72,6 +76,7 @@ struct peak {
     int64_t total_bytes;  /* the requested curve there */
     int64_t adjust_bytes; /* total less the live set */
     uint64_t live_bytes, live_count;
+    struct held_names names;
     struct peak_row *row; /* larger bytes first, then lower event, then name */
     uint32_t rows;
 };

@@ -6,6 +6,7 @@
 #include "analysis/snapshot/breakdown/peak.h"
 #include "analysis/snapshot/breakdown/peak_moment.h"
 #include "analysis/snapshot/categories/category_match.h"
+#include "analysis/snapshot/study/held_names.h"
 #include "base/field.h"
 
 static const struct field size_fields[] = {
@@ -36,6 +37,13 @@ static bool has_owners(const void *row, const void *above)
     return held->owners > 0;
 }
 
+static bool has_names(const void *row, const void *above)
+{
+    const struct peak_row *held = row;
+    (void)above;
+    return held->names.count > 0;
+}
+
 static const struct field row_fields[] = {
     { "name", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct peak_row, name) },
     { "bytes", "bytes", UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct peak_row, bytes) },
@@ -60,6 +68,7 @@ static const struct field row_fields[] = {
       .row = &size_row_type, .when = has_sizes, .optional = true },
     { "owners", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct peak_row, owner_rows, owners),
       .row = &owner_row_type, .when = has_owners, .optional = true },
+    HELD_NAMES_FIELDS(struct peak_row, names, has_names),
 };
 const struct row_type peak_row_type = LINE_ROW_TYPE("peak_row", struct peak_row, row_fields);
 
@@ -70,6 +79,13 @@ static void make_other(const void *row, const void *above, uint32_t limit, struc
     (void)above;
     for (uint32_t i = limit; i < moment->peak.rows; i++)
         ret->number += moment->peak.row[i].bytes;
+}
+
+static bool any_named(const void *row, const void *above)
+{
+    const struct peak_moment *moment = row;
+    (void)above;
+    return moment->peak.names.count > 0;
 }
 
 static const struct field moment_fields[] = {
@@ -90,6 +106,8 @@ static const struct field moment_fields[] = {
       FIELD_AT(struct peak_moment, blocks_exact) },
     { "rows", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct peak_moment, peak.row, peak.rows),
       .row = &peak_row_type, .limited = true, .table = true },
+    { "named_bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED,
+      FIELD_AT(struct peak_moment, peak.names.bytes), .when = any_named, .optional = true },
 };
 const struct row_type peak_moment_row_type =
     ROW_TYPE("peak_result", struct peak_moment, moment_fields);

@@ -18,6 +18,7 @@
 #include "analysis/snapshot/oom/oom_tests.h"
 #include "analysis/snapshot/steps/phases.h"
 #include "analysis/snapshot/steps/steps.h"
+#include "analysis/snapshot/study/held_names.h"
 #include "analysis/snapshot/study/proven_study.h"
 #include "analysis/snapshot/study/study.h"
 #include "base/arena.h"
@@ -376,6 +377,16 @@ static double growth_of(const struct oom_options *o, const struct oom *oom)
 }
 
 /* All about one state: that at `oom->event`. */
+/* What of the memory in use at the failure has a name. */
+static enum vrs_status names_at(const struct study *s, struct oom *oom, struct vrs_error *err)
+{
+    struct names_sum sum = { .r = s->r };
+    for (uint32_t i = 0; s->r->named.rows.len > 0 && i < s->lifetimes.count; i++)
+        if (lifetime_alive(&s->lifetimes.at[i], oom->event))
+            names_sum_add(&sum, s->lifetimes.first + i);
+    return names_sum_end(&sum, s->keep, &oom->names, err);
+}
+
 static enum vrs_status study_state(const struct proven_study *proven, const struct oom_options *o,
                                    struct oom *oom, struct vrs_error *err)
 {
@@ -388,6 +399,7 @@ static enum vrs_status study_state(const struct proven_study *proven, const stru
     TRY(judge(s, o->leaks, oom, err));
     oom->previous_step_bytes = oom_previous_step(s, oom->event, oom->request_stack);
     oom->steps_of_growth = growth_of(o, oom);
+    TRY(names_at(s, oom, err));
     TRY(oom_sites_find(s, oom, err));
     TRY(oom_evidence_find(s, &oom->measured, &oom->request, &oom->evidence, err));
     return study_site(s, oom->request_stack, &oom->request_site, err);

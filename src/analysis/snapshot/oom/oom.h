@@ -14,6 +14,7 @@
 #include "analysis/snapshot/oom/oom_tests.h"
 #include "analysis/snapshot/oom/oom_what_if.h"
 #include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/study/held_names.h"
 #include "analysis/snapshot/study/proven_study.h"
 #include "analysis/snapshot/study/study.h"
 #include "base/fail.h"
@@ -35,6 +36,7 @@ struct oom_site {
     struct site_ref site;
     uint64_t bytes; /* requested, of what was alive */
     uint32_t count;
+    struct held_names names;
 };
 
 /* Sites, largest first, that together hold what was missing. */
@@ -73,6 +75,7 @@ struct oom {
     enum category category; /* of must_go_category */
     bool has_category;
     uint64_t live_bytes;           /* requested, alive at the event */
+    struct held_names names;       /* of that */
     uint64_t previous_step_bytes;  /* the same at the same place of the step before; UNKNOWN_U64 */
     double steps_of_growth;        /* negative: unknown */
     struct oom_message text;       /* where basis is not an event alone: text.any */

@@ -11,6 +11,7 @@
 #include "analysis/snapshot/oom/oom_message.h"
 #include "analysis/snapshot/oom/oom_tests.h"
 #include "analysis/snapshot/oom/oom_what_if.h"
+#include "analysis/snapshot/study/held_names.h"
 #include "analysis/snapshot/study/site_fields.h"
 #include "base/field.h"
 
@@ -115,10 +116,18 @@ const struct row_type oom_facts_row_type = ROW_TYPE("oom_facts", struct oom, fac
 
 /* The evidence. */
 
+static bool site_named(const void *row, const void *above)
+{
+    const struct oom_site *site = row;
+    (void)above;
+    return site->names.count > 0;
+}
+
 static const struct field site_fields[] = {
     { "site", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct oom_site, site), .row = &site_row_type },
     { "bytes", "bytes", UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct oom_site, bytes) },
     { "count", "count", UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct oom_site, count), .least = 1 },
+    HELD_NAMES_FIELDS(struct oom_site, names, site_named),
 };
 const struct row_type oom_site_row_type = LINE_ROW_TYPE("oom_site", struct oom_site, site_fields);
 
@@ -245,6 +254,13 @@ static bool asked_what_if(const void *row, const void *above)
     return oom->what_if.tried > 0;
 }
 
+static bool any_named(const void *row, const void *above)
+{
+    const struct oom *oom = row;
+    (void)above;
+    return oom->names.count > 0;
+}
+
 static const struct field oom_fields[] = {
     { NULL, NULL, UNIT_NONE, FIELD_INLINE, .row = &oom_facts_row_type },
     { "must_go", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct oom, must_go.at, must_go.count),
@@ -252,6 +268,7 @@ static const struct field oom_fields[] = {
     { "must_go_category", NULL, UNIT_NONE, FIELD_ROW, .row = &category_row_type,
       .when = has_category },
     { "live_bytes", KNOWN_BYTES(struct oom, live_bytes) },
+    HELD_NAMES_FIELDS(struct oom, names, any_named),
     { "previous_step_bytes", KNOWN_BYTES(struct oom, previous_step_bytes) },
     { "steps_of_growth", NULL, UNIT_COUNT, FIELD_REAL, FIELD_AT(struct oom, steps_of_growth),
       .decimals = 2, .null = NULL_NEGATIVE },

@@ -12,6 +12,7 @@
 #include "analysis/snapshot/oom/oom_program.h"
 #include "analysis/snapshot/steps/phases.h"
 #include "analysis/snapshot/steps/steps.h"
+#include "analysis/snapshot/study/held_names.h"
 #include "analysis/snapshot/study/study.h"
 #include "base/arena.h"
 #include "base/fail.h"
@@ -22,6 +23,13 @@
 struct lines {
     struct strings culprits;
     uint32_t *of; /* of each stack, plus 1; 0: not yet asked */
+};
+
+/* When rows are of, and by what. */
+struct at_failure {
+    const struct lines *lines;
+    int64_t event;
+    bool by_category;
 };
 
 /* What one line holds, all of it or in one category. */
@@ -137,8 +145,26 @@ static uint32_t prefix(const struct held *row, uint32_t count, uint64_t need, ui
     return 0;
 }
 
-static enum vrs_status keep_sites(const struct study *s, const struct held *row, uint32_t count,
-                                  uint64_t bytes, struct oom_sites *ret, struct vrs_error *err)
+/* What of a row has a name. */
+static enum vrs_status find_names(const struct study *s, const struct at_failure *f,
+                                  const struct held *held, struct held_names *ret,
+                                  struct vrs_error *err)
+{
+    struct names_sum sum = { .r = s->r };
+    for (uint32_t i = 0; s->r->named.rows.len > 0 && i < s->lifetimes.count; i++) {
+        const struct lifetime *life = &s->lifetimes.at[i];
+        bool of_row = lifetime_alive(life, f->event) &&
+                      f->lines->of[life->alloc_stack.n] == held->line + 1 &&
+                      (!f->by_category || s->categories.of[i] == held->category);
+        if (of_row)
+            names_sum_add(&sum, s->lifetimes.first + i);
+    }
+    return names_sum_end(&sum, s->keep, ret, err);
+}
+
+static enum vrs_status keep_sites(const struct study *s, const struct at_failure *f,
+                                  const struct held *row, uint32_t count, uint64_t bytes,
+                                  struct oom_sites *ret, struct vrs_error *err)
 {
     struct oom_sites kept = { arena_array(s->keep, struct oom_site, count), 0, bytes, count > 0 };
     if (kept.at == NULL)
@@ -149,6 +175,7 @@ static enum vrs_status keep_sites(const struct study *s, const struct held *row,
         site->bytes = held->bytes;
         site->count = held->count;
         TRY(study_site(s, s->lifetimes.at[held->lifetime].alloc_stack, &site->site, err));
+        TRY(find_names(s, f, held, &site->names, err));
     }
     *ret = kept;
     return VRS_OK;
@@ -156,8 +183,9 @@ static enum vrs_status keep_sites(const struct study *s, const struct held *row,
 
 /* The category whose fewest sites suffice; of two that need as many, the one that holds less
  * besides, in these sites. */
-static enum vrs_status find_category(const struct study *s, struct held *row, uint32_t count,
-                                     struct oom *oom, struct vrs_error *err)
+static enum vrs_status find_category(const struct study *s, const struct lines *lines,
+                                     struct held *row, uint32_t count, struct oom *oom,
+                                     struct vrs_error *err)
 {
     uint32_t best = 0, best_len = 0;
     uint64_t best_bytes = 0;
@@ -178,7 +206,8 @@ static enum vrs_status find_category(const struct study *s, struct held *row, ui
         return VRS_OK;
     oom->has_category = true;
     oom->category = (enum category)row[best].category;
-    return keep_sites(s, row + best, best_len, best_bytes, &oom->must_go_category, err);
+    struct at_failure f = { lines, oom->event, true };
+    return keep_sites(s, &f, row + best, best_len, best_bytes, &oom->must_go_category, err);
 }
 
 static enum vrs_status find(const struct study *s, struct lines *lines, struct oom *oom,
@@ -199,13 +228,14 @@ static enum vrs_status find(const struct study *s, struct lines *lines, struct o
     if (joined > 1)
         qsort(row, joined, sizeof *row, by_bytes);
     uint32_t len = prefix(row, joined, oom->need_bytes, &bytes);
-    TRY(keep_sites(s, row, len, bytes, &oom->must_go, err));
+    struct at_failure f = { lines, oom->event, false };
+    TRY(keep_sites(s, &f, row, len, bytes, &oom->must_go, err));
     if (count > 1)
         qsort(again, count, sizeof *again, by_category_and_line);
     joined = join(again, count, true);
     if (joined > 1)
         qsort(again, joined, sizeof *again, by_category_and_bytes);
-    return find_category(s, again, joined, oom, err);
+    return find_category(s, lines, again, joined, oom, err);
 }
 
 enum vrs_status oom_sites_find(const struct study *s, struct oom *oom, struct vrs_error *err)

@@ -14,6 +14,7 @@
 #include "analysis/snapshot/ranks/device_summary.h"
 #include "analysis/snapshot/ranks/ranks.h"
 #include "analysis/snapshot/report/trust_page.h"
+#include "analysis/snapshot/study/held_names.h"
 #include "analysis/snapshot/timeline/timeline.h"
 #include "analysis/snapshot/trust/trust.h"
 #include "base/arena.h"
@@ -77,6 +78,7 @@ struct report_row {
     str category; /* of all of it; empty: of several, or not known */
     uint64_t bytes, count;
     double share_ratio;
+    struct held_names names;
 };
 
 /* What the analyses of a device say together. */
@@ -110,7 +112,8 @@ struct report_device {
     bool traced;                     /* else rows are of the final state */
     struct report_row *row;          /* who held the peak, largest first; the largest of them */
     uint32_t rows, all_rows;
-    str hidden_culprit; /* not empty: rows are owners, because this line held `hidden_share` */
+    struct held_names names; /* of all that is held */
+    str hidden_culprit;      /* not empty: rows are owners, because this line held `hidden_share` */
     double hidden_share;
 
     struct oom_fact *oom; /* the last of them */

@@ -73,6 +73,7 @@ static enum vrs_status keep_rows(const struct describing *g, const struct peak *
             .count = from->count,
             .share_ratio = from->share_ratio,
         };
+        TRY(held_names_keep(&from->names, g->keep, &ret->row[i].names, err));
         if (ret->row[i].name.ptr == NULL || ret->row[i].category.ptr == NULL)
             return vrs_no_memory(err);
     }
@@ -102,6 +103,7 @@ static enum vrs_status find_holders(const struct describing *g, struct report_de
             : ret->curves.of[CURVE_REQUESTED].start_bytes - forward_start_bytes(r, d);
     ret->live_bytes = peak.live_bytes;
     ret->live_count = peak.live_count;
+    TRY(held_names_keep(&peak.names, g->keep, &ret->names, err));
     ret->hidden_culprit = S("");
     if (peak.rows > 0 && peak.row[0].share_ratio > 0.5 && peak.row[0].owner.ptr == NULL) {
         ret->hidden_share = peak.row[0].share_ratio;

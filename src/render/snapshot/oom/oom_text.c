@@ -16,6 +16,7 @@
 #include "render/answer/device_answer.h"
 #include "render/answer/envelope.h"
 #include "render/answer/fields.h"
+#include "render/answer/name_lines.h"
 #include "render/answer/next.h"
 #include "render/answer/place.h"
 #include "render/snapshot/oom/oom_lines.h"
@@ -180,6 +181,19 @@ static void put_trend(struct text_context *s)
         buf_text(words, " at the same point of the step before");
     }
     put_words(s, "trend");
+}
+
+/* What was saved for the backward is no object of Python: at a failure in the forward most memory
+ * has no name, and the share says so. */
+static void put_named(struct text_context *s)
+{
+    const struct oom *oom = s->oom;
+    if (oom->names.count == 0)
+        return;
+    human_known_bytes(&s->words, oom->live_bytes);
+    buf_text(&s->words, " were in use; ");
+    name_share_words(&s->words, &oom->names, oom->live_bytes);
+    put_words(s, "names");
 }
 
 static void put_also(struct text_context *s)
@@ -372,11 +386,28 @@ static const struct shown_column site_columns[SITE_COLUMNS] = {
     [SITE] = { COMPOSED("allocated by", false), 16 },
 };
 
+/* The line, and beside it the largest of what has a name. */
+static str named_cell(struct text_context *s, const struct oom_site *site)
+{
+    str line = site_cell(s, &site->site);
+    if (site->names.count == 0)
+        return line;
+    struct buf *text = &s->cells.text;
+    buf_str(text, line);
+    buf_text(text, "  ");
+    name_words(text, &site->names.at[0], s->style->ascii);
+    if (site->names.count > 1) {
+        buf_text(text, ", ");
+        human_counted(text, site->names.count - 1, "more name", s->style->ascii);
+    }
+    return cell_end(&s->cells);
+}
+
 static bool held_cell(void *arg, const void *row, uint32_t column, str *ret)
 {
     const struct oom_site *site = row;
     if (column == SITE)
-        *ret = site_cell(arg, &site->site);
+        *ret = named_cell(arg, site);
     return column == SITE;
 }
 
@@ -536,6 +567,7 @@ static void put_result(struct out *out, const struct device_answer *device,
         oom_confidence_words(&s.words, s.oom);
     put_words(&s, "sure");
     put_trend(&s);
+    put_named(&s);
     put_also(&s);
     oom_what_if_words(&s.words, s.oom, false);
     put_words(&s, "what if");

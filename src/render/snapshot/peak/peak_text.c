@@ -14,6 +14,7 @@
 #include "render/answer/device_pages.h"
 #include "render/answer/envelope.h"
 #include "render/answer/fields.h"
+#include "render/answer/name_lines.h"
 #include "render/answer/place.h"
 #include "render/answer/stack_lines.h"
 #include "render/snapshot/peak/peak_lines.h"
@@ -165,6 +166,7 @@ static bool put_under(struct text_context *s, const struct peak_row *row, bool w
     struct buf *to = &s->cells->text;
     if (owners)
         put_owners(to, s, row);
+    name_lines_put(to, s->style, STACK_INDENT, &row->names);
     if (wanted) {
         put_whose_stack(to, s, row);
         stack_lines_put(to, &s->stacks, row->stack, "");
@@ -317,6 +319,10 @@ static void put_heading(struct buf *to, const struct text_context *s, const stru
         buf_text(words, " active in blocks");
     }
     put_wrapped(to, s);
+    if (m->peak.names.count > 0) {
+        name_share_words(words, &m->peak.names, m->peak.live_bytes);
+        put_wrapped(to, s);
+    }
     for (uint32_t i = 0; i < d->reasons; i++) {
         escape_text(words, d->reason[i].text, s->style->ascii);
         put_wrapped(to, s);

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "render/answer/answer.h"
 #include "render/answer/envelope.h"
+#include "render/answer/name_lines.h"
 #include "render/answer/place.h"
 #include "render/snapshot/report/findings_sentences.h"
 #include "render/snapshot/report/report_parts.h"
@@ -21,7 +22,7 @@
 #include "render/write/human.h"
 #include "render/write/text.h"
 
-enum { ROWS_DEFAULT = 8, ROW_CELLS = 5, CATEGORIES_SHOWN = 5 };
+enum { ROWS_DEFAULT = 8, ROW_CELLS = 5, CATEGORIES_SHOWN = 5, NAMES_INDENT = 10 };
 
 /* A category with less is not named: "0.0 %" says nothing. */
 static const double SHARE_LEAST = 0.0005;
@@ -83,10 +84,15 @@ static void put_rows(struct buf *to, const struct report_device *d,
     };
     struct cells cells;
     cells_init(&cells, &options->style);
-    str *cell = cells_array(&cells, (size_t)shown + 1, columns);
+    str *cell = cells_array(&cells, (size_t)shown * 2 + 1, columns);
     uint32_t rows = 0;
-    for (; cell != NULL && rows < shown; rows++)
-        fill_row(&cells, &d->row[rows], categories, cell + (size_t)rows * columns);
+    for (uint32_t i = 0; cell != NULL && i < shown; i++) {
+        fill_row(&cells, &d->row[i], categories, cell + (size_t)rows++ * columns);
+        if (d->row[i].names.count == 0)
+            continue;
+        name_lines_put(&cells.text, &options->style, NAMES_INDENT, &d->row[i].names);
+        cell_end_lines(&cells, cell + (size_t)rows++ * columns);
+    }
     if (cell != NULL && shown < d->all_rows) {
         struct report_row rest = report_rest(d, shown);
         str *row = cell + (size_t)rows++ * columns;
@@ -164,6 +170,12 @@ void report_holders_text(struct buf *to, const struct report_device *d,
     put_rows(to, d, options);
     words.len = 0;
     if (report_made_of_words(&words, d)) {
+        buf_text(to, "  ");
+        text_wrap(to, style, buf_slice(&words), 2, 2);
+    }
+    words.len = 0;
+    if (d->names.count > 0) {
+        name_share_words(&words, &d->names, d->live_bytes);
         buf_text(to, "  ");
         text_wrap(to, style, buf_slice(&words), 2, 2);
     }
