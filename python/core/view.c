@@ -185,6 +185,7 @@ static const struct member scope_members[] = {
     { "reserved_start_bytes", BYTES, SCOPE(start[VRS_RESERVED]), NULL, "Reserved at its begin." },
     { "reserved_end_bytes", BYTES, SCOPE(end[VRS_RESERVED]), NULL, "Reserved bytes at its end." },
     { "reserved_peak_bytes", BYTES, SCOPE(peak[VRS_RESERVED]), NULL, "Highest reserved bytes." },
+    { "active_peak_bytes", BYTES, SCOPE(peak[VRS_ACTIVE]), NULL, "Highest active bytes." },
     { "allocated_total_bytes", BYTES, SCOPE(allocated_bytes), NULL,
       "Bytes allocated while it was open, by all threads." },
     { "freed_total_bytes", BYTES, SCOPE(freed_bytes), NULL, "Bytes freed meanwhile." },

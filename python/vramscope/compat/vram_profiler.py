@@ -12,33 +12,13 @@ import time
 from contextlib import contextmanager
 
 from vramscope import _core, backends, files
+from vramscope.compat import _device
 from vramscope.compat._printing import out
 
 __all__ = ["VRAMProfiler", "disable_profiling", "enable_profiling", "get_profiler",
            "profile_function", "profile_memory"]
 
 _GB = 1e9
-
-
-class _Device:
-    """What torch.device is where torch is not installed."""
-
-    def __init__(self, kind):
-        self.type, self.index = kind, None
-
-    def __str__(self):
-        return self.type
-
-    def __repr__(self):
-        return f"device(type={self.type!r})"
-
-
-def _device(kind):
-    try:
-        import torch
-    except ImportError:
-        return _Device(kind)
-    return torch.device(kind)
 
 
 def _is_tensor(value):
@@ -71,7 +51,7 @@ class VRAMProfiler:
                                         capacity=1, enabled=True, stats=True, host=False,
                                         preserve_torch_peak=False, strict=False, stack=0,
                                         synchronize=False, from_reset=True)
-        self.device = _device("cuda" if self._available() else "cpu")
+        self.device = _device.named("cuda" if self._available() else "cpu")
         self.peak_memory = 0
 
     def _available(self):

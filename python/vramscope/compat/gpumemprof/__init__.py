@@ -9,6 +9,11 @@
 _HOMES = {
     "analyzer": ("MemoryAnalyzer",),
     "collectors": ("DeviceMemoryCollector",),
+    "context_profiler": ("MemoryProfiler", "ProfiledModule", "clear_results", "get_global_profiler",
+                         "get_profile_results", "get_summary", "profile_context",
+                         "profile_function", "profile_model_training", "set_global_profiler"),
+    "cpu_profiler": ("CPUMemoryProfiler", "CPUMemorySnapshot", "CPUProfileResult"),
+    "profiler": ("GPUMemoryProfiler",),
     "records": ("DeviceMemorySample", "GapFinding", "MemoryPattern", "MemorySnapshot",
                 "PerformanceInsight", "ProfileResult", "TelemetryEventV2", "TrackingEvent"),
     "telemetry": ("load_telemetry_events", "resolve_distributed_identity",

@@ -1,0 +1,81 @@
+"""The device that a drop-in module is given, as its original takes it: checked, numbered, named."""
+import operator
+import sys
+
+from vramscope import backends
+
+
+class Named:
+    """What torch.device is where torch is not installed."""
+
+    def __init__(self, kind, index=None):
+        self.type, self.index = kind, index
+
+    def __str__(self):
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __repr__(self):
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type={self.type!r}{index})"
+
+    def __eq__(self, other):
+        return str(self) == str(other)
+
+    def __hash__(self):
+        return hash((self.type, self.index))
+
+
+def named(kind, index=None):
+    """A torch.device, or what stands for it."""
+    made = Named(kind, index)
+    try:
+        import torch
+    except ImportError:
+        return made
+    return torch.device(str(made))
+
+
+def _parts(device):
+    """Kind and number of a device as it was written; the number may be None."""
+    if hasattr(device, "__index__"):
+        return "cuda", operator.index(device)
+    if isinstance(device, str):
+        kind, colon, number = device.partition(":")
+        if colon and not number.isdecimal():
+            raise ValueError(f"there is no device {device!r}: write cuda or cuda:0")
+        return kind, int(number) if colon else None
+    return getattr(device, "type", None), getattr(device, "index", None)
+
+
+def _count(backend):
+    """The number of devices.  Before CUDA is initialised torch is asked, which does not do it."""
+    if not backends.available(backend):
+        return 0
+    count = backend.count()
+    return sys.modules["torch"].cuda.device_count() if count is None else count
+
+
+def bind(device):
+    """The backend of the process, and the number of a device: None, 0, "cuda:0" or a torch.device.
+
+    None is the current one, and RuntimeError where there is none.  ValueError for another kind of
+    device, and one that does not exist.
+    """
+    try:
+        import torch  # noqa: F401 - so that its devices are the ones that are asked
+    except ImportError:
+        pass
+    backend = backends.auto()
+    if device is None:
+        if not backends.available(backend):
+            raise RuntimeError("CUDA is not available: there is no GPU memory to profile")
+        return backend, backend.current()
+    kind, number = _parts(device)
+    if kind != "cuda":
+        raise ValueError(f"there is no memory to profile on {device!r}: only CUDA devices have it")
+    count = _count(backend)
+    if number is None and count:
+        number = backend.current()
+    if number is None or not 0 <= number < count:
+        raise ValueError(f"device {device!s} is not available: there are {count}")
+    return backend, number

@@ -1,0 +1,256 @@
+"""The profiler of gpumemprof: measured calls, blocks and summaries (rows B01 to B17).
+
+Programs written for it run after changing only the import.  It departs in three places.  Resets of
+the peak go through the process's ledger, so that calls inside calls, and other profilers, have the
+peaks that they would have alone.  Tensors are counted without a forced collection of garbage.
+Monitoring does not wait for the device, and keeps a bounded number of snapshots.
+"""
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from collections import defaultdict
+from contextlib import contextmanager
+from dataclasses import replace
+
+from vramscope import _core
+from vramscope.compat import _device
+from vramscope.compat.gpumemprof.records import MemorySnapshot, ProfileResult
+
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+__all__ = ["GPUMemoryProfiler", "MemorySnapshot", "ProfileResult"]
+
+_FRAMES = 5
+_NS = 1e9
+
+
+def _gauge(backend: _core.Backend, number: int, from_reset: bool) -> Any:
+    return _core.Profiler(backend=backend, device=number, scope_class=_core.Scope, capacity=1,
+                          enabled=True, stats=True, host=False, preserve_torch_peak=False,
+                          strict=False, stack=0, synchronize=False, from_reset=from_reset)
+
+
+def host_used() -> int:
+    """Bytes of the machine's memory in use, all processes together, without caches of files."""
+    kept = {}
+    with open("/proc/meminfo", encoding="ascii") as file:
+        for line in file:
+            name, _, value = line.partition(":")
+            kept[name] = int(value.split()[0]) << 10
+    free = kept["MemFree"]
+    cached = kept["Buffers"] + kept["Cached"] + kept.get("SReclaimable", 0)
+    return kept["MemTotal"] - free - (cached if free + cached <= kept["MemTotal"] else 0)
+
+
+def _device_tensors() -> int:
+    """Tensors on devices that the collector of garbage knows; of a simulated device its handles."""
+    kind = getattr(sys.modules.get("torch"), "Tensor", None)
+    count = 0
+    for thing in gc.get_objects():
+        if kind is not None and issubclass(type(thing), kind):
+            count += bool(thing.is_cuda)
+        elif type(thing) is _core.Handle:
+            count += thing.live
+    return count
+
+
+def _stack() -> str:
+    """The innermost frames of the program, outermost first, as traceback writes them."""
+    import traceback
+    frame = sys._getframe()
+    while frame.f_back is not None and _is_between(frame.f_globals.get("__name__")):
+        frame = frame.f_back
+    return "".join(traceback.format_stack(frame, _FRAMES))
+
+
+def _is_between(module: Any) -> bool:
+    """Whether a frame is of this package, or of what runs its context managers."""
+    return module == "contextlib" or str(module).split(".")[0] == "vramscope"
+
+
+class _Call:
+    """One measured interval, which begins when this is made and ends with `end`."""
+
+    def __init__(self, profiler: GPUMemoryProfiler, name: str) -> None:
+        self._profiler, self._name = profiler, name
+        self._scope = profiler._calls.scope(str(name))
+        profiler._reset_peak()
+        self._scope.__enter__()
+        self._before = profiler._take_snapshot(f"before_{name}")
+        self._tensors = profiler._count_tensors()
+        self._began_ns = profiler._clock_ns()
+
+    def end(self, raised: type[BaseException] | None, *, failed: bool) -> ProfileResult:
+        """Ends it; where it `failed` nothing counts as allocated.  The result is kept."""
+        profiler, suffix = self._profiler, f"{self._name}{'_error' if failed else ''}"
+        profiler._backend.synchronize(profiler._number)
+        seconds = (profiler._clock_ns() - self._began_ns) / _NS
+        after = profiler._take_snapshot(f"after_{suffix}")
+        self._scope.__exit__(raised, None, None)
+        peak = self._peak(after, f"peak_{suffix}")
+        more = 0 if failed else profiler._count_tensors() - self._tensors
+        grown = 0 if failed else after.allocated_memory - self._before.allocated_memory
+        result = ProfileResult(self._name, seconds, self._before, after, peak, max(0, grown),
+                               max(0, -grown), max(0, more), max(0, -more))
+        profiler.results.append(result)
+        profiler.function_stats[self._name].append(result)
+        return result
+
+    def _peak(self, after: MemorySnapshot, operation: str) -> MemorySnapshot:
+        """A snapshot of the highest values; `after` learns of them, too."""
+        highest = self._scope.result
+        allocated = highest.peak_bytes or after.allocated_memory
+        reserved = highest.reserved_peak_bytes or after.reserved_memory
+        after.max_memory_allocated, after.max_memory_reserved = allocated, reserved
+        return replace(after, allocated_memory=allocated, reserved_memory=reserved,
+                       active_memory=highest.active_peak_bytes or after.active_memory,
+                       operation=operation)
+
+
+class GPUMemoryProfiler:
+    """Measures calls and blocks on one device: time, memory before and after, and its peak.
+
+    `device`: None for the current one, 0, "cuda:0" or a torch.device.  `track_tensors`: tensors are
+    counted before and after each call, which looks at every object of the program.
+    `track_cpu_memory`: snapshots have the memory in use on the machine.  `collect_stack_traces`:
+    they have the innermost frames of the program.
+
+    Attributes: device; results, of calls in their order; function_stats, the same by name;
+    snapshots, of monitoring.  Bytes that the device does not tell are 0, as in the original.
+
+    Raises RuntimeError where `device` is None and there is none, ValueError for one that is not
+    there or is none of CUDA.
+
+    >>> from vramscope import sim
+    >>> with sim.Device() as device:
+    ...     profiler = GPUMemoryProfiler()
+    ...     result = profiler.profile_function(device.alloc, "20MiB")
+    >>> result.memory_allocated, result.memory_after.allocated_memory
+    (20971520, 20971520)
+    """
+
+    def __init__(self, device: Any = None, track_tensors: bool = True,
+                 track_cpu_memory: bool = True, collect_stack_traces: bool = False) -> None:
+        self._backend, self._number = _device.bind(device)
+        self.device = _device.named("cuda", self._number)
+        self.track_tensors = track_tensors
+        self.track_cpu_memory = track_cpu_memory
+        self.collect_stack_traces = collect_stack_traces
+        self.results: list[ProfileResult] = []
+        self.snapshots: list[MemorySnapshot] = []
+        self.function_stats: dict[str, list[ProfileResult]] = defaultdict(list)
+        # Snapshots show the peak since the device's last reset, calls their own.
+        self._gauge = _gauge(self._backend, self._number, True)
+        self._calls = _gauge(self._backend, self._number, False)
+        self._most_reserved = 0
+        self._baseline_snapshot = self._take_snapshot("baseline")
+
+    def _clock_ns(self) -> int:
+        """The device's clock where it is a simulated one, else the host's."""
+        now = self._backend.clock_ns()
+        return time.perf_counter_ns() if now is None else now
+
+    def _count_tensors(self) -> int:
+        return _device_tensors() if self.track_tensors else 0
+
+    def _reset_peak(self) -> None:
+        self._gauge.reset()
+        self._most_reserved = 0
+
+    def _take_snapshot(self, operation: str) -> MemorySnapshot:
+        """What the device says now, in one reading, which does not wait for it."""
+        record = self._gauge.checkpoint(operation)
+        self._most_reserved = max(self._most_reserved, record.interval_reserved_peak_bytes or 0)
+        return MemorySnapshot(
+            timestamp=time.time(),
+            allocated_memory=record.allocated_bytes or 0,
+            reserved_memory=record.reserved_bytes or 0,
+            max_memory_allocated=record.peak_bytes or 0,
+            max_memory_reserved=self._most_reserved,
+            active_memory=record.active_bytes or 0,
+            inactive_memory=record.inactive_split_bytes or 0,
+            cpu_memory=host_used() if self.track_cpu_memory else 0,
+            device_id=self._number,
+            operation=operation,
+            stack_trace=_stack() if self.collect_stack_traces else None)
+
+    def profile_function(self, func: Callable[..., Any], *args: Any,
+                         **kwargs: Any) -> ProfileResult:
+        """Calls func(*args, **kwargs) once and measures it; what it returns is dropped.
+
+        Where it raises, the result is the last of `results`, and the exception passes.
+        """
+        call = _Call(self, getattr(func, "__name__", str(func)))
+        try:
+            # Kept until the snapshot after it: what a function returns is not freed by then.
+            value = func(*args, **kwargs)  # noqa: F841
+        except BaseException as error:
+            call.end(type(error), failed=True)
+            raise
+        return call.end(None, failed=False)
+
+    @contextmanager
+    def profile_context(self, name: str = "context") -> Iterator[None]:
+        """Measures a block; its result is the last of `results`, also where it raises."""
+        call, raised = _Call(self, name), None
+        try:
+            yield
+        except BaseException as error:
+            raised = type(error)
+            raise
+        finally:
+            call.end(raised, failed=False)
+
+    def get_summary(self) -> dict[str, Any]:
+        """Sums over all results, and by function; a message where there is none."""
+        if not self.results:
+            return {"message": "No profiling results available"}
+        current = self._take_snapshot("current")
+        baseline = self._baseline_snapshot.allocated_memory
+        allocated, freed = (sum(getattr(result, name) for result in self.results)
+                            for name in ("memory_allocated", "memory_freed"))
+        return {
+            "device": str(self.device),
+            "total_functions_profiled": len(self.function_stats),
+            "total_function_calls": len(self.results),
+            "total_execution_time": sum(result.execution_time for result in self.results),
+            "total_memory_allocated": allocated,
+            "total_memory_freed": freed,
+            "net_memory_change": allocated - freed,
+            "peak_memory_usage": max(result.peak_memory_usage() for result in self.results),
+            "current_memory_usage": current.allocated_memory,
+            "baseline_memory_usage": baseline,
+            "memory_change_from_baseline": current.allocated_memory - baseline,
+            "function_summaries": {name: _of_function(results) for name, results in
+                                   self.function_stats.items() if results},
+            "monitoring_active": False,
+            "snapshots_collected": len(self.snapshots),
+        }
+
+    def clear_results(self) -> None:
+        """Forgets results and snapshots, and begins anew with a baseline and the peak of now."""
+        self.results.clear()
+        self.snapshots.clear()
+        self.function_stats.clear()
+        self._reset_peak()
+        self._baseline_snapshot = self._take_snapshot("new_baseline")
+
+    def __enter__(self) -> GPUMemoryProfiler:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+def _of_function(results: list[ProfileResult]) -> dict[str, Any]:
+    count = len(results)
+    seconds = sum(result.execution_time for result in results)
+    allocated = sum(result.memory_allocated for result in results)
+    return {"call_count": count, "total_time": seconds, "avg_time": seconds / count,
+            "total_memory_allocated": allocated, "avg_memory_allocated": allocated / count,
+            "peak_memory": max(result.peak_memory_usage() for result in results)}
