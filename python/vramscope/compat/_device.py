@@ -47,12 +47,12 @@ def _parts(device):
     return getattr(device, "type", None), getattr(device, "index", None)
 
 
-def _count(backend):
+def count(backend):
     """The number of devices.  Before CUDA is initialised torch is asked, which does not do it."""
     if not backends.available(backend):
         return 0
-    count = backend.count()
-    return sys.modules["torch"].cuda.device_count() if count is None else count
+    known = backend.count()
+    return sys.modules["torch"].cuda.device_count() if known is None else known
 
 
 def bind(device):
@@ -73,9 +73,9 @@ def bind(device):
     kind, number = _parts(device)
     if kind != "cuda":
         raise ValueError(f"there is no memory to profile on {device!r}: only CUDA devices have it")
-    count = _count(backend)
-    if number is None and count:
+    there = count(backend)
+    if number is None and there:
         number = backend.current()
-    if number is None or not 0 <= number < count:
-        raise ValueError(f"device {device!s} is not available: there are {count}")
+    if number is None or not 0 <= number < there:
+        raise ValueError(f"device {device!s} is not available: there are {there}")
     return backend, number

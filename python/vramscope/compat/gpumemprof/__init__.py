@@ -12,13 +12,16 @@ _HOMES = {
     "context_profiler": ("MemoryProfiler", "ProfiledModule", "clear_results", "get_global_profiler",
                          "get_profile_results", "get_summary", "profile_context",
                          "profile_function", "profile_model_training", "set_global_profiler"),
-    "cpu_profiler": ("CPUMemoryProfiler", "CPUMemorySnapshot", "CPUProfileResult"),
+    "cpu_profiler": ("CPUMemoryProfiler",),
+    "cpu_records": ("CPUMemorySnapshot", "CPUProfileResult"),
     "profiler": ("GPUMemoryProfiler",),
     "records": ("DeviceMemorySample", "GapFinding", "MemoryPattern", "MemorySnapshot",
                 "PerformanceInsight", "ProfileResult", "TelemetryEventV2", "TrackingEvent"),
     "telemetry": ("load_telemetry_events", "resolve_distributed_identity",
                   "telemetry_event_from_record", "telemetry_event_to_dict",
                   "validate_telemetry_record"),
+    "system": ("MemoryContext", "check_memory_fragmentation", "get_gpu_info", "get_system_info",
+               "memory_summary"),
     "utils": ("convert_bytes", "format_bytes", "suggest_memory_optimization"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -4,49 +4,23 @@ from __future__ import annotations
 import os
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-__all__ = ["CPUMemoryProfiler", "CPUMemorySnapshot", "CPUProfileResult"]
+    from vramscope.compat.gpumemprof.cpu_records import CPUMemorySnapshot, CPUProfileResult
+
+__all__ = ["CPUMemoryProfiler"]
 
 
-@dataclass
-class CPUMemorySnapshot:
-    """The memory of the process at one moment, in bytes, and its share of one core in percent."""
-
-    timestamp: float
-    rss: int
-    vms: int
-    cpu_percent: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields by name, in their order."""
-        return dict(vars(self))
-
-
-@dataclass
-class CPUProfileResult:
-    """One measured call or block: seconds, both ends, and the higher of them."""
-
-    name: str
-    duration: float
-    snapshot_before: CPUMemorySnapshot
-    snapshot_after: CPUMemorySnapshot
-    peak_rss: int
-
-    def memory_diff(self) -> int:
-        """Resident bytes after it less those before it."""
-        return self.snapshot_after.rss - self.snapshot_before.rss
-
-    def to_dict(self) -> dict[str, Any]:
-        """Figures by name, snapshots as dicts."""
-        return {"name": self.name, "duration": self.duration, "memory_diff": self.memory_diff(),
-                "peak_rss": self.peak_rss, "before": self.snapshot_before.to_dict(),
-                "after": self.snapshot_after.to_dict()}
+def __getattr__(name: str) -> object:
+    """Classes of what is measured, which cpu_records.py has: dataclasses are not imported before."""
+    if name not in ("CPUMemorySnapshot", "CPUProfileResult"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from vramscope.compat.gpumemprof import cpu_records
+    return getattr(cpu_records, name)
 
 
 class CPUMemoryProfiler:
@@ -66,6 +40,7 @@ class CPUMemoryProfiler:
         self._baseline_snapshot = self._take_snapshot()
 
     def _take_snapshot(self) -> CPUMemorySnapshot:
+        from vramscope.compat.gpumemprof.cpu_records import CPUMemorySnapshot
         with open("/proc/self/statm", encoding="ascii") as file:
             mapped, resident = (int(pages) for pages in file.read().split()[:2])
         page = os.sysconf("SC_PAGE_SIZE")
@@ -94,6 +69,7 @@ class CPUMemoryProfiler:
             self._result(name, before, began)
 
     def _result(self, name: str, before: CPUMemorySnapshot, began: float) -> CPUProfileResult:
+        from vramscope.compat.gpumemprof.cpu_records import CPUProfileResult
         seconds, after = time.perf_counter() - began, self._take_snapshot()
         made = CPUProfileResult(name, seconds, before, after, max(before.rss, after.rss))
         self.results.append(made)

@@ -12,51 +12,45 @@ import sys
 import time
 from collections import defaultdict
 from contextlib import contextmanager
-from dataclasses import replace
 
 from vramscope import _core
 from vramscope.compat import _device
-from vramscope.compat.gpumemprof.records import MemorySnapshot, ProfileResult
+from vramscope.compat.gpumemprof import host
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-__all__ = ["GPUMemoryProfiler", "MemorySnapshot", "ProfileResult"]
+    from vramscope.compat.gpumemprof.records import MemorySnapshot, ProfileResult
+
+__all__ = ["GPUMemoryProfiler"]
 
 _FRAMES = 5
 _NS = 1e9
 
 
-def _gauge(backend: _core.Backend, number: int, from_reset: bool) -> Any:
+def __getattr__(name: str) -> object:
+    """Classes of what is measured, which records.py has: dataclasses are not imported before."""
+    if name not in ("MemorySnapshot", "ProfileResult"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from vramscope.compat.gpumemprof import records
+    return getattr(records, name)
+
+
+def gauge(backend: _core.Backend, number: int, from_reset: bool = False) -> Any:
+    """What measures one device: records since the last of them, or first since the last reset."""
     return _core.Profiler(backend=backend, device=number, scope_class=_core.Scope, capacity=1,
                           enabled=True, stats=True, host=False, preserve_torch_peak=False,
                           strict=False, stack=0, synchronize=False, from_reset=from_reset)
 
 
-def host_used() -> int:
-    """Bytes of the machine's memory in use, all processes together, without caches of files."""
-    kept = {}
-    with open("/proc/meminfo", encoding="ascii") as file:
-        for line in file:
-            name, _, value = line.partition(":")
-            kept[name] = int(value.split()[0]) << 10
-    free = kept["MemFree"]
-    cached = kept["Buffers"] + kept["Cached"] + kept.get("SReclaimable", 0)
-    return kept["MemTotal"] - free - (cached if free + cached <= kept["MemTotal"] else 0)
-
-
-def _device_tensors() -> int:
-    """Tensors on devices that the collector of garbage knows; of a simulated device its handles."""
-    kind = getattr(sys.modules.get("torch"), "Tensor", None)
-    count = 0
-    for thing in gc.get_objects():
-        if kind is not None and issubclass(type(thing), kind):
-            count += bool(thing.is_cuda)
-        elif type(thing) is _core.Handle:
-            count += thing.live
-    return count
+def _device_tensors(backend: _core.Backend) -> int:
+    """Tensors on devices that the collector of garbage knows; on a simulated one its handles."""
+    if backend.name == "sim":
+        return sum(type(thing) is _core.Handle and thing.live for thing in gc.get_objects())
+    kind = getattr(sys.modules.get("torch"), "Tensor", ())
+    return sum(issubclass(type(thing), kind) and bool(thing.is_cuda) for thing in gc.get_objects())
 
 
 def _stack() -> str:
@@ -87,6 +81,7 @@ class _Call:
 
     def end(self, raised: type[BaseException] | None, *, failed: bool) -> ProfileResult:
         """Ends it; where it `failed` nothing counts as allocated.  The result is kept."""
+        from vramscope.compat.gpumemprof.records import ProfileResult
         profiler, suffix = self._profiler, f"{self._name}{'_error' if failed else ''}"
         profiler._backend.synchronize(profiler._number)
         seconds = (profiler._clock_ns() - self._began_ns) / _NS
@@ -103,6 +98,7 @@ class _Call:
 
     def _peak(self, after: MemorySnapshot, operation: str) -> MemorySnapshot:
         """A snapshot of the highest values; `after` learns of them, too."""
+        from dataclasses import replace
         highest = self._scope.result
         allocated = highest.peak_bytes or after.allocated_memory
         reserved = highest.reserved_peak_bytes or after.reserved_memory
@@ -145,8 +141,8 @@ class GPUMemoryProfiler:
         self.snapshots: list[MemorySnapshot] = []
         self.function_stats: dict[str, list[ProfileResult]] = defaultdict(list)
         # Snapshots show the peak since the device's last reset, calls their own.
-        self._gauge = _gauge(self._backend, self._number, True)
-        self._calls = _gauge(self._backend, self._number, False)
+        self._gauge = gauge(self._backend, self._number, from_reset=True)
+        self._calls = gauge(self._backend, self._number)
         self._most_reserved = 0
         self._baseline_snapshot = self._take_snapshot("baseline")
 
@@ -156,7 +152,7 @@ class GPUMemoryProfiler:
         return time.perf_counter_ns() if now is None else now
 
     def _count_tensors(self) -> int:
-        return _device_tensors() if self.track_tensors else 0
+        return _device_tensors(self._backend) if self.track_tensors else 0
 
     def _reset_peak(self) -> None:
         self._gauge.reset()
@@ -164,6 +160,7 @@ class GPUMemoryProfiler:
 
     def _take_snapshot(self, operation: str) -> MemorySnapshot:
         """What the device says now, in one reading, which does not wait for it."""
+        from vramscope.compat.gpumemprof.records import MemorySnapshot
         record = self._gauge.checkpoint(operation)
         self._most_reserved = max(self._most_reserved, record.interval_reserved_peak_bytes or 0)
         return MemorySnapshot(
@@ -174,7 +171,7 @@ class GPUMemoryProfiler:
             max_memory_reserved=self._most_reserved,
             active_memory=record.active_bytes or 0,
             inactive_memory=record.inactive_split_bytes or 0,
-            cpu_memory=host_used() if self.track_cpu_memory else 0,
+            cpu_memory=host.used() if self.track_cpu_memory else 0,
             device_id=self._number,
             operation=operation,
             stack_trace=_stack() if self.collect_stack_traces else None)
