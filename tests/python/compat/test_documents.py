@@ -85,3 +85,42 @@ def test_model_size_is_that_of_the_document(shared, make):
                 lambda m, p: m.profile_model_size(model), lambda m, p: m.profile_model_size(model, False))]
             said.append((text, figures, [list(f) for f in figures], type(module.profile_model_size).__name__))
     assert said[0] == said[1] and len(set(said[1][0])) > 4
+
+
+def gpu_memory_of_a_reader(torch):
+    """What a reader of document 001 has when he pastes its blocks: the names that they take as given."""
+    held = []
+
+    def buggy_function():
+        held.append(torch.randn(1000, 1000).cuda())
+        raise ValueError("of the reader")
+
+    return {"torch": torch, "my_function": lambda: torch.randn(2000, 1000).cuda(), "buggy_function": buggy_function,
+            "create_tensors": lambda: held.extend(torch.randn(10).cuda() for _ in range(3)), "held": held}
+
+
+def watched(block):
+    return "start_monitoring" in block
+
+
+def test_gpu_profiler_blocks_run_with_our_import(shared):
+    """Every block but that of monitoring, in the document's order, on the names that the ones before have made."""
+    printed = []
+    with installed(devices=[SimCounters(sim.Device())]) as torch:
+        reader = gpu_memory_of_a_reader(torch)
+        for block in documents.blocks(shared, "001"):
+            if watched(block):
+                continue
+            code = compile(documents.with_our_import("001", block), "document 001", "exec")
+            if "buggy_function" in block:
+                with pytest.raises(ValueError, match="of the reader"):
+                    printed.append(out_of(lambda: exec(code, reader))[0])
+            else:
+                printed.append(out_of(lambda: exec(code, reader))[0])
+            if "profile_function(my_function)" in block:
+                assert reader["result"].memory_diff() == reader["result"].memory_allocated == 8_000_000
+    assert reader["GPUMemoryProfiler"].__module__ == "vramscope.compat.gpumemprof.profiler"
+    text = "".join(printed)
+    # Gradients of a million weights and of the bias, and the loss, which the function returns.
+    assert "Memory allocated: %.2f MB" % ((4_000_256 + 4096 + 512) / 2**20) in text and "Tensors created: 3" in text and "Total function calls: " in text
+    assert str(reader["profiler"].device) == "cuda:0"

@@ -49,6 +49,13 @@ def test_submodules_have_the_names_that_they_had():
             importlib.import_module(f"vramscope.compat.gpumemprof.{module}").nothing
 
 
+def test_submodules_have_the_names_that_the_original_s_have():
+    from vramscope.compat.gpumemprof.cpu_profiler import CPUMemorySnapshot, CPUProfileResult
+    from vramscope.compat.gpumemprof.profiler import MemorySnapshot, ProfileResult
+    assert (CPUMemorySnapshot, CPUProfileResult, MemorySnapshot, ProfileResult) == tuple(
+        getattr(gpumemprof, name) for name in ("CPUMemorySnapshot", "CPUProfileResult", "MemorySnapshot", "ProfileResult"))
+
+
 def test_every_name_is_there_and_listed():
     assert set(gpumemprof.__all__) <= set(dir(gpumemprof))
     assert all(getattr(gpumemprof, name) is not None for name in gpumemprof.__all__)
@@ -121,7 +128,8 @@ def test_examples_run(name):
     assert done.attempted and not done.failed
 
 
-SUBMODULES = ["", ".analyzer", ".collectors", ".records", ".telemetry", ".texts", ".utils"]
+SUBMODULES = ["", ".analyzer", ".collectors", ".context_profiler", ".cpu_profiler", ".host", ".profiler", ".records", ".system",
+              ".telemetry", ".texts", ".utils"]
 
 
 @pytest.mark.parametrize("submodule", SUBMODULES)
