@@ -1,6 +1,24 @@
 """Names by their homes: the package imports each when it is asked for."""
 from vramscope.compat.gpumemprof.analyzer import MemoryAnalyzer as MemoryAnalyzer
 from vramscope.compat.gpumemprof.collectors import DeviceMemoryCollector as DeviceMemoryCollector
+from vramscope.compat.gpumemprof.context_profiler import (
+    MemoryProfiler as MemoryProfiler,
+    ProfiledModule as ProfiledModule,
+    clear_results as clear_results,
+    get_global_profiler as get_global_profiler,
+    get_profile_results as get_profile_results,
+    get_summary as get_summary,
+    profile_context as profile_context,
+    profile_function as profile_function,
+    profile_model_training as profile_model_training,
+    set_global_profiler as set_global_profiler,
+)
+from vramscope.compat.gpumemprof.cpu_profiler import CPUMemoryProfiler as CPUMemoryProfiler
+from vramscope.compat.gpumemprof.cpu_records import (
+    CPUMemorySnapshot as CPUMemorySnapshot,
+    CPUProfileResult as CPUProfileResult,
+)
+from vramscope.compat.gpumemprof.profiler import GPUMemoryProfiler as GPUMemoryProfiler
 from vramscope.compat.gpumemprof.records import (
     DeviceMemorySample as DeviceMemorySample,
     GapFinding as GapFinding,
@@ -10,6 +28,13 @@ from vramscope.compat.gpumemprof.records import (
     ProfileResult as ProfileResult,
     TelemetryEventV2 as TelemetryEventV2,
     TrackingEvent as TrackingEvent,
+)
+from vramscope.compat.gpumemprof.system import (
+    MemoryContext as MemoryContext,
+    check_memory_fragmentation as check_memory_fragmentation,
+    get_gpu_info as get_gpu_info,
+    get_system_info as get_system_info,
+    memory_summary as memory_summary,
 )
 from vramscope.compat.gpumemprof.telemetry import (
     load_telemetry_events as load_telemetry_events,
@@ -25,20 +50,39 @@ from vramscope.compat.gpumemprof.utils import (
 )
 
 __all__ = [
+    "CPUMemoryProfiler",
+    "CPUMemorySnapshot",
+    "CPUProfileResult",
     "DeviceMemoryCollector",
     "DeviceMemorySample",
+    "GPUMemoryProfiler",
     "GapFinding",
     "MemoryAnalyzer",
+    "MemoryContext",
     "MemoryPattern",
+    "MemoryProfiler",
     "MemorySnapshot",
     "PerformanceInsight",
     "ProfileResult",
+    "ProfiledModule",
     "TelemetryEventV2",
     "TrackingEvent",
+    "check_memory_fragmentation",
+    "clear_results",
     "convert_bytes",
     "format_bytes",
+    "get_global_profiler",
+    "get_gpu_info",
+    "get_profile_results",
+    "get_summary",
+    "get_system_info",
     "load_telemetry_events",
+    "memory_summary",
+    "profile_context",
+    "profile_function",
+    "profile_model_training",
     "resolve_distributed_identity",
+    "set_global_profiler",
     "suggest_memory_optimization",
     "telemetry_event_from_record",
     "telemetry_event_to_dict",
