@@ -53,6 +53,7 @@ class VRAMProfiler:
                                         synchronize=False, from_reset=True)
         self.device = _device.named("cuda" if self._available() else "cpu")
         self.peak_memory = 0
+        self._profiler.watch()  # resets nothing
 
     def _available(self):
         return backends.available(self._profiler.backend)

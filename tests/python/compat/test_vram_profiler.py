@@ -66,7 +66,7 @@ def test_attributes():
     assert str(compat.VRAMProfiler(enabled=False).device) == "cpu"
 
 
-def test_the_constructor_reads_nothing(device):
+def test_the_constructor_resets_nothing(device):
     before = device.backend.stats()
     device.free(device.alloc(GB))
     profiler = compat.VRAMProfiler()
