@@ -92,3 +92,90 @@ def open_range(torch, name, *, always):
         return opened
     except Exception:  # no driver, or no such function: there is nothing to be annotated
         return None
+
+
+def storage_of(torch, tensor, kinds=("cuda",)):
+    """(device, address, bytes) of a tensor's storage; None where it has none on such a device."""
+    try:
+        if tensor.device.type not in kinds:
+            return None
+        storage = tensor.untyped_storage()
+        address = getattr(torch._C, "_data_address", None)
+        if address is not None:  # unlike data_ptr it makes no copy of a lazily cloned storage
+            start = address(tensor) - tensor.storage_offset() * tensor.element_size()
+        else:
+            start = storage.data_ptr()
+        size = storage.nbytes()
+        return (tensor.device.index or 0, start, size) if start > 0 and size > 0 else None
+    except Exception:  # a wrapper without memory: what it wraps is a tensor of its own
+        return None
+
+
+class Recorder:
+    """torch's recorder of memory history and its observers of failures.
+
+    `when_ready` queues what is done when CUDA is initialised, so that nothing here does that.
+    """
+
+    def __init__(self, torch):
+        self._torch = torch
+        self._memory = getattr(torch.cuda, "memory", None)
+        self._start = getattr(self._memory, "_record_memory_history", None)
+        self._take = getattr(self._memory, "_snapshot", None)
+        self._on = getattr(torch._C, "_cuda_isHistoryEnabled", None)
+        self._attach = getattr(torch._C, "_cuda_attach_out_of_memory_observer", None)
+
+    def refused(self):
+        """Why nothing can be recorded, or None."""
+        import inspect
+        version = getattr(self._torch, "version", None)
+        if not (getattr(version, "cuda", None) or getattr(version, "hip", None)):
+            return "torch was built without CUDA or HIP"
+        if self._start is None or self._take is None:
+            return f"torch {self._torch.__version__} has no recorder of memory"
+        if "max_entries" not in inspect.signature(self._start).parameters:
+            return f"torch {self._torch.__version__} is older than 2.1, the first whose recorder serves"
+        return None
+
+    def when_ready(self, call):
+        """Runs call() when CUDA is initialised, at once if it is; False where that cannot be had."""
+        cuda = self._torch.cuda
+        if cuda.is_initialized():
+            call()
+            return True
+        queue = getattr(cuda, "_lazy_call", None)
+        if queue is not None:
+            queue(call)
+            return True
+        calls = getattr(cuda, "_queued_calls", None)
+        if calls is not None:
+            calls.append((call, []))
+        return calls is not None
+
+    def enabled(self):
+        """Whether somebody records; without a driver, which the question needs, nobody does."""
+        try:
+            return bool(self._on()) if self._on is not None else False
+        except Exception:
+            return False
+
+    def begin(self, max_entries, context, stacks):
+        """Begins to record, with those keywords that this release has."""
+        import inspect
+        known = inspect.signature(self._start).parameters
+        wanted = {"max_entries": max_entries, "stacks": stacks, "context": context}
+        self._start(**{name: value for name, value in wanted.items() if name in known})
+
+    def stop(self):
+        """Ends recording, and forgets what was recorded."""
+        self._start(enabled=None)
+
+    def snapshot(self):
+        """What is recorded and what is allocated, as a dict."""
+        return self._take()
+
+    def observe(self, observer):
+        """observer(device, asked, total, free) runs before each out-of-memory error, for ever."""
+        if self._attach is not None:
+            self._attach(observer)
+        return self._attach is not None

@@ -10,6 +10,7 @@ import sys
 from vramscope import _core
 
 _active = []  # simulated devices and their backends, the innermost `with` last
+_watching = []  # who is told of each simulated device that is made
 _made = {}  # the backends of torch, of the environment's simulation, and none
 
 
@@ -93,6 +94,19 @@ def device_number(device):
 def active():
     """The simulated device that is active, or None."""
     return _active[-1][0] if _active else None
+
+
+def watch(call):
+    """call(device) runs for the active simulated devices, and for each that is made from now on."""
+    _watching.append(call)
+    for device, _ in _active:
+        call(device)
+
+
+def made(device):
+    """A simulated device was made."""
+    for call in _watching:
+        call(device)
 
 
 def activate(device):

@@ -39,6 +39,10 @@ class Device(_core.Sim):
     1
     """
 
+    def __init__(self, total="80GiB", *, count=1, context="0", settings="", history=100_000,
+                 clock=0):
+        backends.made(self)
+
     def __enter__(self) -> Device:
         backends.activate(self)
         return self

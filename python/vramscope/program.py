@@ -1,0 +1,88 @@
+"""Runs a script, a module or a text as __main__, so that it cannot tell that it is not alone."""
+import os
+import sys
+
+_kept = []  # the __main__ that was there: emptied, its functions would lose their globals
+
+
+def new_main(**names):
+    """A new module __main__ in sys.modules, with the names that a plain start gives."""
+    import builtins
+    import importlib.machinery
+    import types
+    made = types.ModuleType("__main__")
+    vars(made).update(__loader__=importlib.machinery.BuiltinImporter, __builtins__=builtins)
+    if sys.version_info < (3, 14):
+        made.__annotations__ = {}
+    vars(made).update(names)
+    _kept.append(sys.modules.get("__main__"))
+    sys.modules["__main__"] = made
+    return made
+
+
+def set_first(folder):
+    """The first folder that modules are looked for in; none is there where Python is to be safe."""
+    if not getattr(sys.flags, "safe_path", False) and not sys.flags.isolated:
+        sys.path[0] = folder
+
+
+def run_code(text, words):
+    """python -c TEXT WORDS"""
+    sys.argv[:] = ["-c", *words]
+    set_first("")
+    main = new_main()
+    exec(compile(text, "<string>", "exec", dont_inherit=True), vars(main))
+
+
+def run_module(name, words):
+    """python -m NAME WORDS"""
+    import runpy
+    sys.argv[:] = ["-m", *words]
+    new_main()
+    runpy._run_module_as_main(name, alter_argv=True)
+
+
+def run_script(path, words):
+    """python PATH WORDS: a file, or a folder or zip file with __main__.py"""
+    import importlib.machinery
+    import pkgutil
+    sys.argv[:] = [path, *words]
+    whole = os.path.abspath(path)
+    if pkgutil.get_importer(whole) is not None and (os.path.isdir(whole) or not is_source(whole)):
+        import runpy
+        # Unlike a script's own folder, what is run itself is on the path even where that is safe.
+        if getattr(sys.flags, "safe_path", False) or sys.flags.isolated:
+            sys.path.insert(0, whole)
+        else:
+            sys.path[0] = whole
+        new_main()
+        runpy._run_module_as_main("__main__", alter_argv=False)
+        return
+    set_first(os.path.dirname(os.path.realpath(whole)))
+    loader = importlib.machinery.SourceFileLoader("__main__", whole)
+    main = new_main(__file__=whole, __cached__=None, __loader__=loader)
+    with open(whole, "rb") as file:
+        source = file.read()
+    exec(compile(source, whole, "exec", dont_inherit=True), vars(main))
+
+
+def is_source(path):
+    import zipfile
+    return not zipfile.is_zipfile(path)
+
+
+def cut(error, trace):
+    """Takes the frames of this package off a traceback, from its start; returns what is left."""
+    first = trace
+    ours = os.path.dirname(__file__) + os.sep
+    last = None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename.startswith(ours):
+            last = trace
+        trace = trace.tb_next
+    if last is None:
+        return first
+    rest = last.tb_next
+    if error is not None:
+        error.__traceback__ = rest
+    return rest

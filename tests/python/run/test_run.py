@@ -1,0 +1,225 @@
+"""python -m vramscope run: the program is as it was without us, and tells why its memory ran out."""
+import pickle
+import re
+import subprocess
+import sys
+
+import pytest
+import vramscope
+from conftest import PACKAGE, SANITIZER, environment, run
+
+DIES = """
+from vramscope import sim
+def train(device):
+    batch = device.alloc("200MiB")
+    acts = [device.alloc("50MiB") for _ in range(3)]
+    return device.alloc("800MiB", tag="logits")
+with sim.Device("1GiB") as device:
+    weights = device.alloc("400MiB", tag="weights")
+    train(device)
+"""
+CATCHES = """
+from vramscope import sim
+import sys
+with sim.Device("1GiB") as device:
+    for size in ("2GiB", "3GiB"):
+        try:
+            device.alloc(size)
+        except sim.OutOfMemoryError:
+            pass
+sys.exit(STATUS)
+"""
+
+
+def python(*words, cwd, under=(), stdin=b"", preexec=None, env=None, **more):
+    """(exit status, stdout, stderr) of python WORDS, or of the same under run."""
+    before = ["-m", "vramscope", "run", *under] if under is not None else []
+    done = subprocess.run([sys.executable, "-B", *before, *map(str, words)], input=stdin, capture_output=True,
+                          cwd=cwd, timeout=300, preexec_fn=preexec,
+                          env=environment(PYTHONPATH=PACKAGE, **(env or {})), **more)
+    assert not SANITIZER.search(done.stderr), done.stderr.decode("utf-8", "replace")[-6000:]
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def script(folder, text, name="prog.py"):
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_a_program_that_dies_of_memory_says_why(tmp_path):
+    path = script(tmp_path, DIES)
+    plain = python(path, cwd=tmp_path, under=None)
+    status, out, err = python(path, cwd=tmp_path, under=["-o", "out"])
+    assert (status, out) == plain[:2] == (1, "")
+    assert err.startswith(plain[2])
+    ours = err[len(plain[2]):]
+    file, = (tmp_path / "out").iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600 and file.parent.stat().st_mode & 0o777 == 0o700
+    message = plain[2].strip().splitlines()[-1].partition(": ")[2]
+    said = run("oom", "--message", message, file, expect=0).out
+    assert ours.startswith("vramscope: memory ran out on cuda:0\n" + said)
+    assert "holds too much" in said
+    # The three largest, by bytes: a tag, a local variable, the first of a list.
+    assert [ours.find(name) > 0 for name in ("weights", "train.batch", "train.acts[")] == [True] * 3
+    assert ours.endswith(f"vramscope: {file}   more: vramscope oom {file}\n")
+    with vramscope.load(file) as recording:
+        assert recording.oom(message=message).text(width=80) == said
+        replayed = recording.replay().to_dict()["devices"][0]
+    assert replayed["trust"]["grade"] == "A"
+    extra = pickle.loads(file.read_bytes())["vramscope"]
+    assert extra["schema"] == "vramscope.extra/1" and extra["names"]["dropped"] == 0
+    largest = [(t["name"], t["bytes"], t["kind"]) for t in extra["names"]["tensors"][:2]]
+    assert largest == [("weights", 400 << 20, "tensor"), ("train.batch", 200 << 20, "tensor")]
+
+
+def test_what_the_program_caught_is_one_line_at_the_end(tmp_path):
+    path = script(tmp_path, CATCHES.replace("STATUS", "0"))
+    status, out, err = python(path, cwd=tmp_path, under=["-o", "out"])
+    files = sorted((tmp_path / "out").iterdir())
+    assert (status, out, len(files)) == (0, "", 2)
+    assert err == ("vramscope: memory ran out 2 times, which the program caught; %s %s\n" % tuple(files))
+
+
+def test_a_status_that_is_not_0_after_a_caught_failure_tells_its_verdict(tmp_path):
+    path = script(tmp_path, CATCHES.replace("STATUS", "7"))
+    status, _, err = python(path, cwd=tmp_path, under=["-o", "out"])
+    assert status == 7 and err.startswith("vramscope: memory ran out on cuda:0\n") and "verdict" in err
+
+
+def test_limits_remove_the_oldest_files(tmp_path):
+    path = script(tmp_path, CATCHES.replace("STATUS", "0"))
+    python(path, cwd=tmp_path, under=["-o", "out", "--max-dumps", "1"])
+    assert [f.name.split(".")[1] for f in (tmp_path / "out").iterdir()] == ["2"]
+
+
+def test_a_note_has_no_file(tmp_path):
+    path = script(tmp_path, DIES)
+    status, _, err = python(path, cwd=tmp_path, under=["-o", "out", "--on-oom=note"])
+    assert status == 1 and not (tmp_path / "out").exists() and "838,860,800 B" in err
+    status, _, err = python(path, cwd=tmp_path, under=["-o", "out", "--on-oom=off"])
+    assert status == 1 and "vramscope: memory" not in err
+
+
+def limited():
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+
+@pytest.mark.parametrize("how", ("full", "removed"))
+def test_where_no_file_can_be_written_the_program_ends_as_it_would(tmp_path, how):
+    text = DIES if how == "full" else DIES.replace("    train(device)", "    import os; os.rmdir(os.getcwd())\n    train(device)")
+    path, work = script(tmp_path, text), tmp_path / "work"
+    work.mkdir()
+    plain = python(path, cwd=work, under=None)
+    work.mkdir(exist_ok=True)
+    status, _, err = python(path, cwd=work, under=[], preexec=limited if how == "full" else None)
+    assert status == plain[0] == 1 and "File too large" in err if how == "full" else "No such file" in err
+    assert plain[2] in err
+    assert not any(f.suffix in (".pickle", ".part") for f in tmp_path.rglob("*"))
+
+
+# Programs that must not be able to tell: what each prints, its status and its traceback.
+PROGRAMS = {
+    "prints": "print('hello')",
+    "names": "print(sorted(globals()), __name__, __file__, __spec__, __package__, __doc__, __builtins__)",
+    "loader": "print(type(__loader__), __loader__.get_filename('__main__'), __cached__)",
+    "argv": "import sys; print(sys.argv, sys.path[0], sys.modules['__main__'].__dict__ is globals())",
+    "raises": "def f():\n    return 1 / 0\nf()",
+    "chained": "try:\n    {}[1]\nexcept KeyError as e:\n    raise ValueError('x') from e",
+    "exit none": "import sys; sys.exit()",
+    "exit 3": "import sys; sys.exit(3)",
+    "exit text": "import sys; sys.exit('words')",
+    "exit object": "import sys; sys.exit([1, 2])",
+    "interrupt": "raise KeyboardInterrupt",
+    "sigint": "import os, signal; os.kill(os.getpid(), signal.SIGINT); import time; time.sleep(5)",
+    "sigterm": "import os, signal; os.kill(os.getpid(), signal.SIGTERM); import time; time.sleep(5)",
+    "sigkill": "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+    "os._exit": "import os; os._exit(5)",
+    "atexit": "import atexit\nx = 4\n@atexit.register\ndef f():\n    print('late', x)\n    1 / 0",
+    "thread": "import threading\ndef f():\n    1 / 0\nt = threading.Thread(target=f); t.start(); t.join(); print(1)",
+    "late thread": "import threading, time\nx = 2\ndef f():\n    time.sleep(.3); print(x)\nthreading.Thread(target=f).start()",
+    "del": "class A:\n    def __del__(self):\n        1 / 0\nx = A()\ndel x\nprint(2)",
+    "hook": "import sys\nsys.excepthook = lambda *a: print('mine', a[0])\n1 / 0",
+    "future": "from __future__ import annotations\ndef f(x: nothing): pass\nprint(f.__annotations__)",
+    "no future": "def f(x: int): pass\nprint(f.__annotations__)",
+    "syntax": "x = = 1",
+    "pickle": "import pickle\nclass A: pass\nprint(type(pickle.loads(pickle.dumps(A()))) is A)",
+    "spawn": "import multiprocessing as m\ndef f(x):\n    return x + 1\nif __name__ == '__main__':\n"
+             "    with m.get_context('spawn').Pool(1) as p:\n        print(p.map(f, [1]))",
+    "stdin": "import sys; print(sys.stdin.read())",
+    "deep": "def f(n):\n    return f(n - 1) if n else 1 / 0\nf(5)",
+    "group": "raise ExceptionGroup('g', [ValueError(1)])" if sys.version_info >= (3, 11) else "1 / 0",
+}
+
+
+def same(tmp_path, *words, env=None, stdin=b"given"):
+    plain = python(*words, cwd=tmp_path, under=None, stdin=stdin, env=env)
+    under = python(*words, cwd=tmp_path, under=[], stdin=stdin, env=env)
+    hidden = [tuple(re.sub(r"0x[0-9a-f]+", "0x", part) if isinstance(part, str) else part for part in result)
+              for result in (plain, under)]
+    assert hidden[1] == hidden[0]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_script_is_as_without_us(tmp_path, name):
+    script(tmp_path, PROGRAMS[name])
+    same(tmp_path, "prog.py", "a", "-b", "--", "--help")
+
+
+def test_a_source_with_a_coding_line(tmp_path):
+    (tmp_path / "prog.py").write_bytes(b"# -*- coding: latin-1 -*-\nprint(ascii('\xe9'))\n")
+    same(tmp_path, "prog.py")
+
+
+def test_modules_texts_folders_and_archives(tmp_path):
+    import zipfile
+    text = "import sys\nprint(sys.argv, sys.path[0], __name__, __package__, __spec__ and __spec__.name, sorted(globals()))\n"
+    (tmp_path / "pack" / "sub").mkdir(parents=True)
+    for place in ("pack", "pack/sub"):
+        script(tmp_path / place, text, "__main__.py")
+        script(tmp_path / place, "", "__init__.py")
+    script(tmp_path, text + "1 / 0\n", "single.py")
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as packed:
+        packed.writestr("__main__.py", text)
+    for words in (("-m", "pack", "x"), ("-m", "pack.sub"), ("-m", "single"), ("-m", "nothing.here"), ("pack", "y"),
+                  ("all.zip", "z"), ("-c", text, "w"), ("-c", "import sys; sys.exit('no')")):
+        same(tmp_path, *words)
+
+
+def test_wrong_words(tmp_path):
+    for words, said in ((["--histroy", "5", "x.py"], "the nearest is --history"), ([], "a script is wanted"),
+                        (["--history"], "needs a value"), (["--stacks=some", "x.py"], "python, all, none")):
+        status, _, err = python(cwd=tmp_path, under=words)
+        assert status == 2 and said in err
+    status, _, err = python("missing.py", cwd=tmp_path, under=[])
+    assert status == 2 and err == python("missing.py", cwd=tmp_path, under=None)[2]
+
+
+def test_closed_stderr(tmp_path):
+    path = script(tmp_path, DIES)
+    status = subprocess.run(["sh", "-c", 'exec "$@" 2>&-', "sh", sys.executable, "-B", "-m", "vramscope", "run",
+                             "-o", "out", path], cwd=tmp_path, env=environment(PYTHONPATH=PACKAGE)).returncode
+    assert status == 1 and len(list((tmp_path / "out").iterdir())) == 1
+
+
+def test_forked_children_write_nothing(tmp_path):
+    path = script(tmp_path, "import os\nif os.fork() == 0:\n" + "".join(
+        "    " + line + "\n" for line in DIES.splitlines()) + "else:\n    os.wait()\n")
+    status, _, err = python(path, cwd=tmp_path, under=["-o", "out"])
+    assert status == 0 and "vramscope: memory" not in err and not (tmp_path / "out").exists()
+
+
+def test_run_in_run_only_runs(tmp_path):
+    path = script(tmp_path, DIES)
+    status, _, err = python(path, cwd=tmp_path, under=["-o", "out"], env={"VRAMSCOPE_RUN": "1"})
+    assert status == 1 and err == python(path, cwd=tmp_path, under=None)[2]
+
+
+def test_torch_is_noticed_when_it_is_imported_and_not_changed(tmp_path):
+    (tmp_path / "torch.py").write_text("version = None\n")
+    path = script(tmp_path, "import sys, torch\nprint(torch.__spec__, torch.__loader__.exec_module.__qualname__,\n"
+                            "      vars(torch.__loader__), [type(f).__module__ for f in sys.meta_path])\n")
+    same(tmp_path, path)
+
+
