@@ -22,7 +22,6 @@ _events = []  # the newest EVENTS_MOST
 _counted = 0
 _observed = []  # sources that have the observer
 _busy = False
-_pid = os.getpid()
 
 
 def swallow(error):
@@ -122,7 +121,9 @@ def observe(from_source):
 def _heard(from_source, device, asked, total, free):
     """The observer: returns normally, whatever happens."""
     global _busy, _counted
-    if not _handlers or _busy or os.getpid() != _pid:
+    pid = os.getpid()  # in a forked child those of the parent are silent
+    handlers = [handler for handler in _handlers if handler.pid == pid]
+    if not handlers or _busy:
         return
     _busy = True
     try:
@@ -130,7 +131,7 @@ def _heard(from_source, device, asked, total, free):
         _counted += 1
         _events.append(event)
         del _events[:-EVENTS_MOST]
-        for handler in list(_handlers):
+        for handler in handlers:
             try:
                 handler.heard(event)
             except BaseException as error:
@@ -245,7 +246,7 @@ class Hooks:
 
     def __init__(self, after, cut=None):
         self._after, self._cut = after, cut
-        self._before = None
+        self._before, self._pid = None, os.getpid()
 
     def install(self):
         """Wraps the hook that is there now."""
@@ -288,7 +289,7 @@ class Hooks:
 
     def _tell(self, error):
         try:
-            if os.getpid() == _pid:
+            if os.getpid() == self._pid:
                 self._after(error)
         except BaseException as failure:
             swallow(failure)
@@ -328,23 +329,35 @@ class Handle:
     def __init__(self, folder, max_entries, limits, verdict, snapshot):
         self._dir, self._entries, self._limits = folder, max_entries, limits
         self._verdict, self._snapshot = verdict, snapshot
-        self._number, self._hooks, self._pid, self.refused = 0, None, os.getpid(), None
+        self._number, self._hooks, self.pid, self.refused = 0, None, os.getpid(), None
 
     @property
     def dumps(self):
         return self._limits.kept
 
     def start(self):
-        from vramscope import backends, recording
+        from vramscope import backends
         _handlers.append(self)
         backends.watch(self._watch)
-        there, why = recording.source()
-        if there is None:
-            self.refused = why
-            recording.log(f"on_oom: {why}")
-        elif not isinstance(there, recording.SimSource):
-            there.when_ready(lambda: self._begin(there))
+        if "torch" in sys.modules:
+            self._torch_is_here()
+        else:
+            from vramscope import late
+            late.when_imported("torch", self._torch_is_here)
         return self
+
+    def _torch_is_here(self):
+        """Queues the beginning, so that CUDA is not initialised by it."""
+        try:
+            from vramscope import _torch, recording
+            there = _torch.Recorder(sys.modules["torch"])
+            self.refused = there.refused()
+            if self.refused is not None:
+                recording.log(f"on_oom: {self.refused}")
+            elif not there.when_ready(lambda: self._begin(there)):
+                self.refused = "this torch tells nobody when CUDA is initialised"
+        except BaseException as error:
+            swallow(error)
 
     def _watch(self, device):
         from vramscope import recording
@@ -353,6 +366,8 @@ class Handle:
 
     def _begin(self, there):
         try:
+            if self not in _handlers or os.getpid() != self.pid:
+                return
             if self._snapshot and not there.enabled():
                 there.begin(self._entries, "all", "python")
             observe(there)
@@ -383,7 +398,7 @@ class Handle:
         self._number += 1
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(event.time))
         kind = "sim" if isinstance(event.source, recording.SimSource) else "cuda"
-        name = f"oom_dump_{stamp}_{self._pid}_{kind}_{self._number}"
+        name = f"oom_dump_{stamp}_{self.pid}_{kind}_{self._number}"
         folder = os.path.join(os.fsdecode(self._dir), name)
         part = os.path.join(os.fsdecode(self._dir), f".{name}.part")
         try:

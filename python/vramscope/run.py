@@ -3,7 +3,7 @@ import os
 import sys
 import time
 
-from vramscope import oom
+from vramscope import late, oom
 
 EXIT_USAGE, EXIT_FAILED = 2, 3
 ALWAYS_KEPT = 5  # failures at one line of the program, before only one in a minute is written
@@ -104,7 +104,7 @@ class Run:
             if "torch" in sys.modules:
                 self.torch_is_here()
             else:
-                when_imported("torch", self.torch_is_here)
+                late.when_imported("torch", self.torch_is_here)
 
     def _watch(self, device):
         from vramscope import recording
@@ -186,41 +186,6 @@ class Run:
                         f"{files or ' no snapshot'}\n")
         except BaseException as error:
             oom.swallow(error)
-
-
-class _Finder:
-    """Tells when a module was imported, and leaves no trace of itself in it."""
-
-    def __init__(self, name, call):
-        self._name, self._call = name, call
-
-    def find_spec(self, name, path=None, target=None):
-        if name != self._name:
-            return None
-        place = sys.meta_path.index(self) + 1
-        for finder in sys.meta_path[place:]:
-            find = getattr(finder, "find_spec", None)
-            spec = find(name, path, target) if find is not None else None
-            if spec is not None:
-                self._wrap(spec.loader)
-                return spec
-        return None
-
-    def _wrap(self, loader):
-        real = loader.exec_module
-
-        def exec_module(module):
-            real(module)
-            del loader.exec_module
-            if self in sys.meta_path:
-                sys.meta_path.remove(self)
-            self._call()
-        loader.exec_module = exec_module
-
-
-def when_imported(name, call):
-    """call() runs when the module was imported."""
-    sys.meta_path.insert(0, _Finder(name, call))
 
 
 def status_of(code):

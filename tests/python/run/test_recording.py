@@ -1,0 +1,182 @@
+"""record() and on_oom() on simulated devices and on the stand-in for torch."""
+import json
+import os
+import pickle
+import sys
+
+import pytest
+import vramscope
+from stand_in import Counters, installed
+from vramscope import oom, sim
+
+FORMS = ("2.1", "2.5", "2.9", "2.15")
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(monkeypatch):
+    """What a process keeps for its whole life, anew for each test."""
+    for name in ("_handlers", "_events", "_observed"):
+        monkeypatch.setattr(oom, name, [])
+    before, finders = sys.excepthook, list(sys.meta_path)
+    failures = oom.failures
+    yield
+    assert oom.failures == failures
+    sys.excepthook, sys.meta_path[:] = before, finders
+
+
+def test_a_block_is_recorded_and_the_recording_stops(tmp_path):
+    with sim.Device("1GiB", history=0) as device:
+        with vramscope.record(tmp_path / "run.pickle") as recorder:
+            assert device.history_enabled()
+            kept = device.alloc("20MiB", tag="kept")
+        assert not device.history_enabled() and recorder.refused is None
+        found = recorder.recording
+        assert len(found["events.size"]) == 2 and kept.live
+        assert os.listdir(tmp_path) == ["run.pickle"]
+        extra = pickle.loads((tmp_path / "run.pickle").read_bytes())["vramscope"]
+        assert [t["name"] for t in extra["names"]["tensors"] if t["address"] == kept.address] == ["kept"]
+
+
+def test_somebody_elses_recording_goes_on(tmp_path):
+    with sim.Device("1GiB") as device, vramscope.record(tmp_path / "run.pickle") as recorder:
+        pass
+    assert device.history_enabled() and recorder.refused == "already on" and (tmp_path / "run.pickle").exists()
+
+
+def test_nested_the_inner_dumps_and_the_outer_stops(tmp_path):
+    with sim.Device("1GiB", history=0) as device:
+        with vramscope.record(tmp_path / "outer.pickle"):
+            with vramscope.record(tmp_path / "inner.pickle"):
+                pass
+            assert device.history_enabled() and (tmp_path / "inner.pickle").exists()
+        assert not device.history_enabled() and (tmp_path / "outer.pickle").exists()
+
+
+def test_the_programs_exception_wins_over_a_dump_that_fails(tmp_path, caplog):
+    with sim.Device("1GiB", history=0) as device:
+        with pytest.raises(KeyError) as raised, vramscope.record(tmp_path / "no" / "run.pickle"):
+            raise KeyError("mine")
+        assert raised.value.__context__ is None and raised.value.__cause__ is None
+        assert not device.history_enabled() and "was not written" in caplog.text
+
+
+def test_without_a_device_the_block_runs(caplog, tmp_path):
+    @vramscope.record(tmp_path / "run.pickle")
+    def work(x):
+        return x + 1
+    assert work(1) == 2 and "nothing is recorded" in caplog.text and not os.listdir(tmp_path)
+    with pytest.raises(RuntimeError, match="torch is not imported"), vramscope.record(strict=True):
+        pass
+
+
+def test_packed(tmp_path):
+    with sim.Device("1GiB") as device, vramscope.record(tmp_path / "a.pickle.gz", compression="gzip") as recorder:
+        device.alloc("20MiB")
+    assert (tmp_path / "a.pickle.gz").read_bytes()[:2] == b"\x1f\x8b" and len(recorder.recording["events.size"])
+
+
+def test_a_failure_leaves_a_bundle_and_the_block_prints_its_verdict(tmp_path, capfd):
+    with sim.Device("1GiB") as device:
+        with pytest.raises(sim.OutOfMemoryError) as raised, vramscope.on_oom(tmp_path / "dumps") as handle:
+            device.alloc("2GiB")
+        error = capfd.readouterr().err
+        assert "verdict" in error and raised.value.__cause__ is raised.value.__context__ is None
+        assert not hasattr(raised.value, "__notes__")
+        folder, = handle.dumps
+        assert sorted(os.listdir(folder)) == ["environment.json", "events.json", "manifest.json", "metadata.json",
+                                              "snapshot.pickle"]
+        assert json.loads(open(folder + "/metadata.json").read())["asked_bytes"] == 2 << 30
+        with pytest.raises(sim.OutOfMemoryError):
+            device.alloc("2GiB")
+        assert len(os.listdir(tmp_path / "dumps")) == 1, "it ended with its block"
+
+
+def test_a_line_that_fails_again_is_not_written_again(tmp_path, capfd):
+    with sim.Device("1GiB") as device, vramscope.on_oom(tmp_path, verdict=False) as handle:
+        for _ in range(3):
+            with pytest.raises(sim.OutOfMemoryError):
+                device.alloc("2GiB")
+        assert len(handle.dumps) == 1
+    with sim.Device("1GiB") as device, vramscope.on_oom(tmp_path / "b", max_dumps=2, min_seconds=0) as handle:
+        for _ in range(5):
+            with pytest.raises(sim.OutOfMemoryError):
+                device.alloc("2GiB")
+        assert len(os.listdir(tmp_path / "b")) == len(handle.dumps) == 2
+    assert capfd.readouterr().err == ""
+
+
+def test_a_folder_that_can_not_be_made_is_one_line(tmp_path, capfd):
+    (tmp_path / "file").write_text("")
+    with sim.Device("1GiB") as device, vramscope.on_oom(tmp_path / "file", verdict=False) as handle:
+        with pytest.raises(sim.OutOfMemoryError):
+            device.alloc("2GiB")
+    assert capfd.readouterr().err.count("\n") == 1 and handle.dumps == []
+
+
+def test_which_exceptions_are_of_device_memory():
+    inner = sim.OutOfMemoryError("CUDA out of memory.")
+    outer = ValueError("no")
+    outer.__cause__ = inner
+    assert oom.recognise(outer) is inner
+    unrelated = ValueError("out of memory")
+    unrelated.__context__ = inner
+    assert oom.recognise(unrelated) is None and oom.recognise(MemoryError("out of memory")) is None
+    assert oom.recognise(RuntimeError("HIP OUT OF MEMORY")) and oom.recognise(KeyboardInterrupt()) is None
+    class ResourceExhaustedError(Exception):
+        pass
+    assert oom.recognise(ResourceExhaustedError())
+    loop = ValueError()
+    loop.__cause__ = loop
+    assert oom.recognise(loop) is None
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_recording_begins_once_when_torch_is_ready(form, tmp_path):
+    with installed(form) as torch:
+        with vramscope.record(tmp_path / "run.pickle", max_entries=7) as recorder:
+            assert not torch.cuda.is_initialized() and torch.cuda.stand_in.settings == []
+            kept = torch.randn(4, device="cuda")
+            first, = torch.cuda.stand_in.settings
+            assert (first["max_entries"], first["stacks"], first["context"]) == (7, "python", "all")
+            assert not first.get("compile_context") and kept.is_cuda
+        assert recorder.refused is None and (tmp_path / "run.pickle").exists()
+        assert [bool(s["enabled"]) for s in torch.cuda.stand_in.settings] == [True, False]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_program_that_never_uses_its_device_is_left_alone(form, tmp_path):
+    with installed(form) as torch, vramscope.record(tmp_path / "run.pickle"), vramscope.on_oom(tmp_path / "dumps"):
+        assert not torch.cuda.is_initialized()
+    assert os.listdir(tmp_path) == []
+    with installed(form, [], False) as torch, vramscope.record(tmp_path / "run.pickle"), vramscope.on_oom(tmp_path):
+        with pytest.raises(RuntimeError, match="NVIDIA driver"):
+            torch.cuda.init()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_recorder_that_is_too_old_is_refused(tmp_path):
+    with installed("1.13") as torch:
+        with vramscope.record(tmp_path / "run.pickle") as recorder:
+            torch.cuda.init()
+        assert "older than 2.1" in recorder.refused and torch.cuda.stand_in.settings == []
+        assert "older than 2.1" in vramscope.on_oom(tmp_path).refused
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_one_observer_a_process_and_it_never_raises(form, tmp_path, monkeypatch):
+    with installed(form, [Counters(total=4096)]) as torch:
+        with vramscope.on_oom(tmp_path / "a", verdict=False), vramscope.on_oom(tmp_path / "b", verdict=False) as second:
+            torch.cuda.init()
+            assert len(torch.cuda.stand_in.observers) == 1 and len(torch.cuda.stand_in.settings) == 1
+            with pytest.raises(torch.cuda.OutOfMemoryError):
+                torch.randn(4096, device="cuda")
+            assert len(second.dumps) == 1 and len(os.listdir(tmp_path / "a")) == 1
+            before = oom.failures
+            monkeypatch.setattr(torch.cuda.memory, "_snapshot", lambda: 1 / 0)
+            with vramscope.on_oom(tmp_path / "c", verdict=False) as third:
+                with pytest.raises(torch.cuda.OutOfMemoryError):
+                    torch.randn(4096, device="cuda")
+            oom.failures = before
+        with pytest.raises(torch.cuda.OutOfMemoryError):
+            torch.randn(4096, device="cuda")
+        assert len(os.listdir(tmp_path / "a")) <= 2
