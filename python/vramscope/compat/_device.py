@@ -1,31 +1,37 @@
 """The device that a drop-in module is given, as its original takes it: checked, numbered, named."""
+from __future__ import annotations
+
 import operator
 import sys
 
 from vramscope import backends
 
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from typing import Any
+
 
 class Named:
     """What torch.device is where torch is not installed."""
 
-    def __init__(self, kind, index=None):
+    def __init__(self, kind: str, index: int | None = None) -> None:
         self.type, self.index = kind, index
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         index = "" if self.index is None else f", index={self.index}"
         return f"device(type={self.type!r}{index})"
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return str(self) == str(other)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((self.type, self.index))
 
 
-def named(kind, index=None):
+def named(kind: str, index: int | None = None) -> Any:
     """A torch.device, or what stands for it."""
     made = Named(kind, index)
     try:
@@ -35,7 +41,7 @@ def named(kind, index=None):
     return torch.device(str(made))
 
 
-def _parts(device):
+def _parts(device: Any) -> tuple[Any, int | None]:
     """Kind and number of a device as it was written; the number may be None."""
     if hasattr(device, "__index__"):
         return "cuda", operator.index(device)
@@ -47,15 +53,16 @@ def _parts(device):
     return getattr(device, "type", None), getattr(device, "index", None)
 
 
-def count(backend):
+def count(backend: Any) -> int:
     """The number of devices.  Before CUDA is initialised torch is asked, which does not do it."""
     if not backends.available(backend):
         return 0
     known = backend.count()
-    return sys.modules["torch"].cuda.device_count() if known is None else known
+    asked: int = sys.modules["torch"].cuda.device_count() if known is None else known
+    return asked
 
 
-def bind(device):
+def bind(device: Any) -> tuple[Any, int]:
     """The backend of the process, and the number of a device: None, 0, "cuda:0" or a torch.device.
 
     None is the current one, and RuntimeError where there is none.  ValueError for another kind of

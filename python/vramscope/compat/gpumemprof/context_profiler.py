@@ -120,7 +120,9 @@ class ProfiledModule:
     def __new__(cls, module: Any = None, *args: Any, **kwargs: Any) -> ProfiledModule:
         base = getattr(getattr(sys.modules.get("torch"), "nn", None), "Module", None)
         if base is not None and isinstance(module, base) and not issubclass(cls, base):
-            cls = _with_base(cls, base)
+            kind: Any = cls
+            made: ProfiledModule = super().__new__(_with_base(kind, base))
+            return made
         return super().__new__(cls)
 
     def __init__(self, module: Any, name: str | None = None, device: Any = None,
@@ -150,7 +152,7 @@ class ProfiledModule:
 
 
 @functools.lru_cache(maxsize=None)
-def _with_base(cls: type, base: type) -> type:
+def _with_base(cls: Any, base: Any) -> Any:
     return type(cls.__name__, (cls, base), {"__module__": cls.__module__, "__doc__": cls.__doc__})
 
 

@@ -1,9 +1,8 @@
 """The profiler of gpumemprof: measured calls, blocks and summaries (rows B01 to B17).
 
-Programs written for it run after changing only the import.  It departs in three places.  Resets of
+Programs written for it run after changing only the import.  It departs in two places.  Resets of
 the peak go through the process's ledger, so that calls inside calls, and other profilers, have the
 peaks that they would have alone.  Tensors are counted without a forced collection of garbage.
-Monitoring does not wait for the device, and keeps a bounded number of snapshots.
 """
 from __future__ import annotations
 
@@ -79,11 +78,16 @@ class _Call:
         self._tensors = profiler._count_tensors()
         self._began_ns = profiler._clock_ns()
 
+    def wait(self) -> None:
+        """Waits for the device, once; what went wrong on it is raised here, as in the original."""
+        synchronize = getattr(self._profiler._backend.owner, "synchronize", None)
+        if synchronize is not None:
+            synchronize(self._profiler._number)
+
     def end(self, raised: type[BaseException] | None, *, failed: bool) -> ProfileResult:
         """Ends it; where it `failed` nothing counts as allocated.  The result is kept."""
         from vramscope.compat.gpumemprof.records import ProfileResult
         profiler, suffix = self._profiler, f"{self._name}{'_error' if failed else ''}"
-        profiler._backend.synchronize(profiler._number)
         seconds = (profiler._clock_ns() - self._began_ns) / _NS
         after = profiler._take_snapshot(f"after_{suffix}")
         self._scope.__exit__(raised, None, None)
@@ -161,7 +165,7 @@ class GPUMemoryProfiler:
     def _take_snapshot(self, operation: str) -> MemorySnapshot:
         """What the device says now, in one reading, which does not wait for it."""
         from vramscope.compat.gpumemprof.records import MemorySnapshot
-        record = self._gauge.checkpoint(operation)
+        record = self._gauge.checkpoint("gpumemprof")
         self._most_reserved = max(self._most_reserved, record.interval_reserved_peak_bytes or 0)
         return MemorySnapshot(
             timestamp=time.time(),
@@ -186,6 +190,7 @@ class GPUMemoryProfiler:
         try:
             # Kept until the snapshot after it: what a function returns is not freed by then.
             value = func(*args, **kwargs)  # noqa: F841
+            call.wait()
         except BaseException as error:
             call.end(type(error), failed=True)
             raise
@@ -197,6 +202,7 @@ class GPUMemoryProfiler:
         call, raised = _Call(self, name), None
         try:
             yield
+            call.wait()
         except BaseException as error:
             raised = type(error)
             raise

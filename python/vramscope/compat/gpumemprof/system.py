@@ -40,7 +40,8 @@ def _properties(backend: _core.Backend, number: int) -> Any:
 
 
 def _total(backend: _core.Backend, number: int, properties: Any) -> int | None:
-    return backend.memory(number)[1] if properties is None else properties.total_memory
+    total: int | None = backend.memory(number)[1] if properties is None else properties.total_memory
+    return total
 
 
 def get_gpu_info(device: Any = None) -> dict[str, Any]:
@@ -136,7 +137,8 @@ def _known(call: Any, *values: Any) -> Any:
 
 
 def _share(part: int | None, whole: int | None) -> float | None:
-    return _known(lambda a, b: a / b if b > 0 else 0, part, whole)
+    share: float | None = _known(lambda a, b: a / b if b > 0 else 0, part, whole)
+    return share
 
 
 def get_system_info() -> dict[str, Any]:
@@ -147,7 +149,7 @@ def get_system_info() -> dict[str, Any]:
     rocm = bool(bound and hip)
     mps = getattr(getattr(torch, "backends", None), "mps", None)
     mps_available = bool(mps and mps.is_available())
-    told = {
+    told: dict[str, Any] = {
         "platform": uname.sysname,
         "architecture": uname.machine,
         "python_version": sys.version,
@@ -244,8 +246,9 @@ class MemoryContext:
         start, end, peak = self.start_memory, self.end_memory, self.peak_memory
         if start is None or end is None or peak is None:
             return {"error": "Context not properly initialized"}
-        told = {"name": self.name, "start_memory": start, "end_memory": end, "peak_memory": peak,
-                "memory_diff": end - start, "peak_memory_usage": peak - start}
+        told: dict[str, Any] = {
+            "name": self.name, "start_memory": start, "end_memory": end, "peak_memory": peak,
+            "memory_diff": end - start, "peak_memory_usage": peak - start}
         return {**told, **{f"{name}_formatted": format_bytes(abs(told[name])) for name in
                            ("start_memory", "end_memory", "peak_memory", "memory_diff",
                             "peak_memory_usage")}}

@@ -293,6 +293,55 @@ def test_no_garbage_is_collected_B13(device):
     assert 2 not in collections
 
 
+class CountingTorch:
+    """How often torch is asked for what costs: waiting, tables of statistics, resets."""
+
+    def __init__(self, torch):
+        self.counts = {}
+        for module, name in ((torch.cuda, "synchronize"), (torch._C, "_cuda_memoryStats"), (torch._C, "_cuda_resetPeakMemoryStats"),
+                             (torch.cuda.memory, "memory_stats"), (torch.cuda, "memory_allocated")):
+            setattr(module, name, self.counting(name, getattr(module, name)))
+
+    def counting(self, name, call):
+        def counted(*args):
+            self.counts[name] = self.counts.get(name, 0) + 1
+            return call(*args)
+        return counted
+
+
+def test_the_device_is_waited_for_once_B05():
+    """After the function; a snapshot is one table, where the original makes six and waits for the device each time."""
+    with installed(devices=[SimCounters(sim.Device())]) as torch:
+        torch.cuda.init()
+        counting = CountingTorch(torch)
+        profiler = GPUMemoryProfiler()
+        assert counting.counts == {"_cuda_memoryStats": 2}  # one to begin the interval, one for the snapshot
+        profiler.profile_function(lambda: None)
+        assert counting.counts["synchronize"] == 1 and set(counting.counts) <= {
+            "_cuda_memoryStats", "_cuda_resetPeakMemoryStats", "synchronize"}
+        assert counting.counts["_cuda_memoryStats"] <= 2 + 5 and "_cuda_resetPeakMemoryStats" not in counting.counts
+        with profiler.profile_context():
+            pass
+        assert counting.counts["synchronize"] == 2
+
+
+def test_what_fails_on_the_device_is_raised_by_the_call_B09():
+    """Kernels run after the function has returned: their errors are known when the device is waited for."""
+    with installed(devices=[SimCounters(sim.Device())]) as torch:
+        torch.cuda.init()
+        profiler = GPUMemoryProfiler()
+
+        def broken(device=None):
+            raise RuntimeError("device-side assert triggered")
+
+        torch.cuda.synchronize = broken
+        with pytest.raises(RuntimeError, match="device-side"):
+            profiler.profile_function(lambda: None)
+        with pytest.raises(RuntimeError, match="device-side"), profiler.profile_context("block"):
+            pass
+        assert [r.memory_after.operation for r in profiler.results] == ["after_<lambda>_error", "after_block"]
+
+
 def called_from_here(profiler, function):
     return profiler.profile_function(function)
 
