@@ -39,8 +39,8 @@ class Device(_core.Sim):
     1
     """
 
-    def __init__(self, total="80GiB", *, count=1, context="0", settings="", history=100_000,
-                 clock=0):
+    def __init__(self, total: int | str = "80GiB", *, count: int = 1, context: int | str = "0",
+                 settings: str = "", history: int = 100_000, clock: int = 0) -> None:
         backends.made(self)
 
     def __enter__(self) -> Device:
