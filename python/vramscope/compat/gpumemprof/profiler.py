@@ -84,13 +84,13 @@ class _Call:
         if synchronize is not None:
             synchronize(self._profiler._number)
 
-    def end(self, raised: type[BaseException] | None, *, failed: bool) -> ProfileResult:
+    def end(self, *, failed: bool = False) -> ProfileResult:
         """Ends it; where it `failed` nothing counts as allocated.  The result is kept."""
         from vramscope.compat.gpumemprof.records import ProfileResult
         profiler, suffix = self._profiler, f"{self._name}{'_error' if failed else ''}"
         seconds = (profiler._clock_ns() - self._began_ns) / _NS
         after = profiler._take_snapshot(f"after_{suffix}")
-        self._scope.__exit__(raised, None, None)
+        self._scope.__exit__(None, None, None)
         peak = self._peak(after, f"peak_{suffix}")
         more = 0 if failed else profiler._count_tensors() - self._tensors
         grown = 0 if failed else after.allocated_memory - self._before.allocated_memory
@@ -191,23 +191,20 @@ class GPUMemoryProfiler:
             # Kept until the snapshot after it: what a function returns is not freed by then.
             value = func(*args, **kwargs)  # noqa: F841
             call.wait()
-        except BaseException as error:
-            call.end(type(error), failed=True)
+        except BaseException:
+            call.end(failed=True)
             raise
-        return call.end(None, failed=False)
+        return call.end()
 
     @contextmanager
     def profile_context(self, name: str = "context") -> Iterator[None]:
         """Measures a block; its result is the last of `results`, also where it raises."""
-        call, raised = _Call(self, name), None
+        call = _Call(self, name)
         try:
             yield
             call.wait()
-        except BaseException as error:
-            raised = type(error)
-            raise
         finally:
-            call.end(raised, failed=False)
+            call.end()
 
     def get_summary(self) -> dict[str, Any]:
         """Sums over all results, and by function; a message where there is none."""

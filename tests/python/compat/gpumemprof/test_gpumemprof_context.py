@@ -1,4 +1,6 @@
 """The decorator, the block, wrapped modules and the profiler of the process: rows B55 to B57."""
+import doctest
+import importlib
 import json
 
 import pytest
@@ -206,3 +208,9 @@ def test_a_training_is_measured_batch_by_batch_B57(device):
 def test_modules_of_the_stand_in_are_those_that_are_wrapped():
     with installed() as torch:
         assert torch.nn.Module is tensors.Module
+
+
+@pytest.mark.parametrize("name", ["profiler", "context_profiler", "cpu_profiler", "system"])
+def test_examples_run(name):
+    done = doctest.testmod(importlib.import_module(f"vramscope.compat.gpumemprof.{name}"))
+    assert done.attempted and not done.failed
