@@ -1,5 +1,5 @@
-"""The short ways to the profiler of gpumemprof: a decorator, a block, a module that is measured, and
-the profiler of the process (rows B55 to B57).
+"""The short ways to the profiler of gpumemprof: a decorator, a block, a module that is measured,
+and the profiler of the process (rows B55 to B57).
 
 It departs in one place: a decorated function runs exactly once for each call, also where a profiler
 swallows what it raises.

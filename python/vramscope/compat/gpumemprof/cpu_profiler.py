@@ -16,7 +16,7 @@ __all__ = ["CPUMemoryProfiler"]
 
 
 def __getattr__(name: str) -> object:
-    """Classes of what is measured, which cpu_records.py has: dataclasses are not imported before."""
+    """Classes of what is measured, of cpu_records.py: dataclasses are not imported before."""
     if name not in ("CPUMemorySnapshot", "CPUProfileResult"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from vramscope.compat.gpumemprof import cpu_records

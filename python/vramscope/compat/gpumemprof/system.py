@@ -36,7 +36,9 @@ def _bound(device: Any) -> tuple[_core.Backend, int] | None:
 
 def _properties(backend: _core.Backend, number: int) -> Any:
     """What torch knows of the device, which initialises CUDA; None on other backends."""
-    return sys.modules["torch"].cuda.get_device_properties(number) if backend.name == "torch" else None
+    if backend.name != "torch":
+        return None
+    return sys.modules["torch"].cuda.get_device_properties(number)
 
 
 def _total(backend: _core.Backend, number: int, properties: Any) -> int | None:
@@ -45,7 +47,7 @@ def _total(backend: _core.Backend, number: int, properties: Any) -> int | None:
 
 
 def get_gpu_info(device: Any = None) -> dict[str, Any]:
-    """Name, size and counters of a device; what only torch or nvidia-smi know is None without it."""
+    """Name, size and counters of a device; what only torch knows is None without it."""
     bound = _bound(device)
     if bound is None:
         return dict(_NO_DEVICE)
