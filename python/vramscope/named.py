@@ -170,7 +170,7 @@ class _Search:
         for key, parameter in list(own.get("_parameters", {}).items()):
             self.name(parameter, "parameter", f"{path}.{key}", of)
             if parameter is not None and parameter.is_leaf and parameter.grad is not None:
-                self.name(parameter.grad, "gradient", f"{path}.{key}", of)
+                self.name(parameter.grad, "gradient", f"{path}.{key}.grad", of)
         for key, buffer in list(own.get("_buffers", {}).items()):
             self.name(buffer, "buffer", f"{path}.{key}", of)
 

@@ -192,6 +192,18 @@ def terminal():
         return False, 80
 
 
+def keep_verdict(event, text):
+    """In the folder of a bundle; the manifest lists what was written at the failure itself."""
+    folder, name = os.path.split(event.path)
+    if name == "snapshot.pickle":
+        from vramscope import recording
+        try:
+            recording.write_whole(os.path.join(folder, "verdict.txt"),
+                                  lambda file: file.write(text.encode("utf-8", "backslashreplace")))
+        except OSError as error:
+            swallow(error)
+
+
 def largest_names(event, text):
     """Lines of the largest tensors, where the verdict does not name them itself."""
     shown = event.names.tensors[:LARGEST_NAMES] if event.names is not None else []
@@ -231,6 +243,7 @@ def tell_event(event, message, rank=None):
     if told is not None:
         text += told if told.endswith("\n") else told + "\n"
         text += largest_names(event, told)
+        keep_verdict(event, text)
     say(text + more)
 
 

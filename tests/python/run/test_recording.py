@@ -84,7 +84,8 @@ def test_a_failure_leaves_a_bundle_and_the_block_prints_its_verdict(tmp_path, ca
         assert not hasattr(raised.value, "__notes__")
         folder, = handle.dumps
         assert sorted(os.listdir(folder)) == ["environment.json", "events.json", "manifest.json", "metadata.json",
-                                              "snapshot.pickle"]
+                                              "snapshot.pickle", "verdict.txt"]
+        assert open(folder + "/verdict.txt").read() in error
         assert json.loads(open(folder + "/metadata.json").read())["asked_bytes"] == 2 << 30
         with pytest.raises(sim.OutOfMemoryError):
             device.alloc("2GiB")

@@ -223,3 +223,18 @@ def test_torch_is_noticed_when_it_is_imported_and_not_changed(tmp_path):
     same(tmp_path, path)
 
 
+
+
+def test_the_command_finds_a_python_that_has_the_package(tmp_path):
+    path = script(tmp_path, "import sys; print(sys.argv, sys.executable); sys.exit(9)")
+    env = environment(PYTHONPATH=PACKAGE, VIRTUAL_ENV=sys.prefix)
+    found = run("run", "--", path, "a", cwd=tmp_path, env=env)
+    assert (found.code, found.err) == (9, "") and repr([str(path), "a"]) in found.out
+    found = run("run", "--histroy=5", path, cwd=tmp_path, env=env)
+    assert found.code == 2 and "the nearest is --history" in found.err
+    bare = environment(VIRTUAL_ENV=str(tmp_path))
+    bare.pop("PYTHONPATH", None)
+    found = run("run", path, cwd=tmp_path, env={**bare, "PATH": str(tmp_path)})
+    assert found.code == 3 and found.out == "" and "pip install vramscope" in found.err
+    help_text = python(cwd=tmp_path, under=["--help"])
+    assert help_text[:2] == (0, run("run", "--help", cwd=tmp_path).out)

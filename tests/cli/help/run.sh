@@ -1,0 +1,3 @@
+"$VRAMSCOPE" help run
+"$VRAMSCOPE" help run >text
+"$VRAMSCOPE" run --help | cmp - text
