@@ -1,7 +1,6 @@
 """python -m vramscope run [options] SCRIPT ARG...: a program that tells why its memory ran out."""
 import os
 import sys
-import time
 
 from vramscope import late, oom
 
@@ -79,18 +78,33 @@ def parse(words):
     return settings, "script", words[0], words[1:]
 
 
+def check_folder(folder):
+    """A folder that is there already must be of this job."""
+    if folder is not None and os.path.lexists(folder):
+        from vramscope import ranks, run_folder
+        rank = ranks.identity()["rank"]
+        if rank is None or not run_folder.joins(folder, run_folder.job(rank)[1]):
+            raise Usage(f"-o {folder}: it exists; the folder of a run is a new one")
+
+
 class Run:
     """What is recorded beside the program."""
 
     def __init__(self, settings):
-        from vramscope import ranks
+        from vramscope import ranks, run_folder
         self.settings, self.pid, self.number = settings, os.getpid(), 0
         try:
             self.rank = ranks.identity()["rank"]
         except ValueError:
             self.rank = None
         self.who = (f"rank{self.rank}." if self.rank is not None else "") + str(self.pid)
-        self.folder, self.made, self.status = settings["folder"], False, 0
+        restart = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+        if self.rank is not None and restart.isdecimal() and int(restart) > 0:
+            self.who = f"rank{self.rank}.restart{int(restart)}.{self.pid}"
+        name, self.job = run_folder.job(self.rank)
+        self.given, self.made, self.status = settings["folder"] is not None, False, 0
+        # The program may change its folder.
+        self.folder = os.path.abspath(settings["folder"] if self.given else name)
         self.limits = oom.Limits(settings["max_dumps"], settings["max_bytes"], 0, self._remove)
 
     def begin(self):
@@ -153,12 +167,8 @@ class Run:
     def _folder(self):
         """The folder, made with the first file."""
         if not self.made:
-            if self.folder is None:
-                import socket
-                stamp = time.strftime("%Y%m%d-%H%M%S")
-                self.folder = f"vramscope-{socket.gethostname()}-{stamp}-{self.pid}"
-            self.folder = os.path.abspath(self.folder)  # the program may change its own
-            os.mkdir(self.folder, 0o700)
+            from vramscope import run_folder
+            self.folder = run_folder.take(self.folder, self.job, others=not self.given)
             self.made = True
         return self.folder
 
@@ -204,6 +214,7 @@ def main(words):
             sys.stderr.write(f"{sys.executable}: can't open file {os.path.abspath(what)!r}: "
                              f"[Errno 2] No such file or directory\n")
             return EXIT_USAGE
+        check_folder(settings["folder"])
     except Exception as error:
         oom.say(f"vramscope: run: {error}\n")
         return EXIT_USAGE

@@ -54,7 +54,7 @@ def test_a_program_that_dies_of_memory_says_why(tmp_path):
     assert (status, out) == plain[:2] == (1, "")
     assert err.startswith(plain[2])
     ours = err[len(plain[2]):]
-    file, = (tmp_path / "out").iterdir()
+    file, = (tmp_path / "out").glob("*.pickle")
     assert file.stat().st_mode & 0o777 == 0o600 and file.parent.stat().st_mode & 0o777 == 0o700
     message = plain[2].strip().splitlines()[-1].partition(": ")[2]
     said = run("oom", "--message", message, file, expect=0).out
@@ -76,7 +76,7 @@ def test_a_program_that_dies_of_memory_says_why(tmp_path):
 def test_what_the_program_caught_is_one_line_at_the_end(tmp_path):
     path = script(tmp_path, CATCHES.replace("STATUS", "0"))
     status, out, err = python(path, cwd=tmp_path, under=["-o", "out"])
-    files = sorted((tmp_path / "out").iterdir())
+    files = sorted((tmp_path / "out").glob("*.pickle"))
     assert (status, out, len(files)) == (0, "", 2)
     assert err == ("vramscope: memory ran out 2 times, which the program caught; %s %s\n" % tuple(files))
 
@@ -90,7 +90,7 @@ def test_a_status_that_is_not_0_after_a_caught_failure_tells_its_verdict(tmp_pat
 def test_limits_remove_the_oldest_files(tmp_path):
     path = script(tmp_path, CATCHES.replace("STATUS", "0"))
     python(path, cwd=tmp_path, under=["-o", "out", "--max-dumps", "1"])
-    assert [f.name.split(".")[1] for f in (tmp_path / "out").iterdir()] == ["2"]
+    assert [f.name.split(".")[1] for f in (tmp_path / "out").glob("*.pickle")] == ["2"]
 
 
 def test_a_note_has_no_file(tmp_path):
@@ -200,7 +200,7 @@ def test_closed_stderr(tmp_path):
     path = script(tmp_path, DIES)
     status = subprocess.run(["sh", "-c", 'exec "$@" 2>&-', "sh", sys.executable, "-B", "-m", "vramscope", "run",
                              "-o", "out", path], cwd=tmp_path, env=environment(PYTHONPATH=PACKAGE)).returncode
-    assert status == 1 and len(list((tmp_path / "out").iterdir())) == 1
+    assert status == 1 and len(list((tmp_path / "out").glob("*.pickle"))) == 1
 
 
 def test_forked_children_write_nothing(tmp_path):
@@ -238,3 +238,38 @@ def test_the_command_finds_a_python_that_has_the_package(tmp_path):
     assert found.code == 3 and found.out == "" and "pip install vramscope" in found.err
     help_text = python(cwd=tmp_path, under=["--help"])
     assert help_text[:2] == (0, run("run", "--help", cwd=tmp_path).out)
+
+
+@pytest.mark.parametrize("more", ({"TORCHELASTIC_RUN_ID": "night"}, {"TORCHELASTIC_RUN_ID": "none"},
+                                  {"SLURM_JOB_ID": "77"}))
+def test_ranks_of_a_job_share_a_folder_and_who_dies_speaks(tmp_path, more):
+    path = script(tmp_path, "import os\nif os.environ['RANK'] in '35':\n" + "".join(
+        "    " + line + "\n" for line in DIES.splitlines()))
+    started = [subprocess.Popen([sys.executable, "-B", "-m", "vramscope", "run", path], cwd=tmp_path, text=True,
+                                stderr=subprocess.PIPE, env=environment(
+                                    PYTHONPATH=PACKAGE, RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE="8", **more))
+               for rank in range(8)]
+    said = [one.communicate(timeout=300)[1] for one in started]
+    assert [one.returncode for one in started] == [0, 0, 0, 1, 0, 1, 0, 0]
+    assert [text == "" for text in said] == [rank not in (3, 5) for rank in range(8)]
+    assert "on cuda:0 (rank 3)" in said[3] and "on cuda:0 (rank 5)" in said[5]
+    folder, = (f for f in tmp_path.iterdir() if f.is_dir())
+    assert sorted(f.name.split(".")[0] for f in folder.iterdir()) == ["rank3", "rank5", "run"]
+    name = {"night": "night", "none": folder.name[10:], None: "slurm-77.0"}[more.get("TORCHELASTIC_RUN_ID")]
+    assert folder.name == "vramscope-" + name
+
+
+def test_a_folder_of_another_run_is_refused_and_a_name_that_is_taken_gets_a_number(tmp_path):
+    path = script(tmp_path, DIES)
+    (tmp_path / "out").mkdir()
+    status, out, err = python(path, cwd=tmp_path, under=["-o", "out"])
+    assert (status, out) == (2, "") and "it exists" in err and "Traceback" not in err
+    ranks = {"RANK": "0", "WORLD_SIZE": "1", "TORCHELASTIC_RUN_ID": "night"}
+    (tmp_path / "out" / "run.json").write_text('{"job": "night"}')
+    assert python(path, cwd=tmp_path, under=["-o", "out"], env=ranks)[0] == 1
+    assert len(list((tmp_path / "out").glob("rank0.*.pickle"))) == 1
+    (tmp_path / "vramscope-night").mkdir()
+    (tmp_path / "vramscope-night" / "run.json").write_text('{"job": "day"}')
+    python(path, cwd=tmp_path, under=[], env={**ranks, "TORCHELASTIC_RESTART_COUNT": "2"})
+    names = sorted(f.name for f in (tmp_path / "vramscope-night_1").iterdir())
+    assert names[0].startswith("rank0.restart2.") and names[1] == "run.json"
