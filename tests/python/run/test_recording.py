@@ -181,3 +181,30 @@ def test_one_observer_a_process_and_it_never_raises(form, tmp_path, monkeypatch)
         with pytest.raises(torch.cuda.OutOfMemoryError):
             torch.randn(4096, device="cuda")
         assert len(os.listdir(tmp_path / "a")) <= 2
+
+
+def test_a_search_for_names_keeps_nothing_that_the_program_then_drops():
+    device = sim.Device("1GiB")
+    batch = device.alloc("20MiB")
+    assert [n["name"] for n in vramscope.names() if n["address"] == batch.address] == [
+        "test_a_search_for_names_keeps_nothing_that_the_program_then_drops.batch"]
+    del batch
+    assert device.stats()["allocated_bytes"] == 0, "while this frame still runs"
+
+
+def test_locals_that_the_program_keeps_stay_as_they_are():
+    device = sim.Device("1GiB")
+    batch = device.alloc("20MiB")
+    kept = locals()
+    vramscope.names()
+    assert kept["batch"] is batch and kept["device"] is device
+
+
+def test_what_is_gone_or_not_a_devices_has_no_name(tmp_path):
+    device = sim.Device("1GiB")
+    one, two = device.alloc("20MiB"), device.alloc("30MiB")
+    device.free(one)
+    found = vramscope.names(tmp_path / "names.json")
+    assert {n["address"] for n in found} >= {two.address}
+    assert not [n for n in found if n["bytes"] == 20 << 20]
+    assert json.loads((tmp_path / "names.json").read_text()) == found.to_dict()
