@@ -163,6 +163,7 @@ class Run:
             self.limits.keep(path, os.stat(path).st_size)
         except OSError as error:
             oom.say(f"vramscope: {error.filename or self.folder}: {error.strerror}\n")
+            self._leave_nothing()
 
     def _folder(self):
         """The folder, made with the first file."""
@@ -171,6 +172,16 @@ class Run:
             self.folder = run_folder.take(self.folder, self.job, others=not self.given)
             self.made = True
         return self.folder
+
+    def _leave_nothing(self):
+        """No file, no folder; where ranks share it, another one may be about to write."""
+        if self.made and self.rank is None and not self.limits.kept:
+            self.made = False
+            self._remove(os.path.join(self.folder, "run.json"))
+            try:
+                os.rmdir(self.folder)
+            except OSError as error:
+                oom.swallow(error)
 
     def _remove(self, path):
         try:
