@@ -1,9 +1,12 @@
 """What __getattr__ of the package finds, for type checkers."""
+from vramscope._core import Backend as Backend
 from vramscope._core import Column as Column
 from vramscope._core import Error as Error
 from vramscope._core import File as File
+from vramscope._core import Record as Record
 from vramscope._core import Recording as Recording
 from vramscope._core import Result as Result
+from vramscope._core import ScopeResult as ScopeResult
 from vramscope._core import VramscopeNote as VramscopeNote
 from vramscope._core import category_rules as category_rules
 from vramscope._core import export_ready as export_ready
@@ -16,24 +19,63 @@ from vramscope._core import size as size
 from vramscope._core import unread as unread
 from vramscope._core import version as version
 from vramscope._core import view as view
+from vramscope.cycles import watch_cycles as watch_cycles
+from vramscope.model import model_size as model_size
+from vramscope.model import summary as summary
+from vramscope.named import Names as Names
+from vramscope.named import names as names
+from vramscope.oom import on_oom as on_oom
+from vramscope.profiler import Profiler as Profiler
+from vramscope.profiler import Scope as Scope
+from vramscope.profiler import Summary as Summary
+from vramscope.profiler import checkpoint as checkpoint
+from vramscope.profiler import disable as disable
+from vramscope.profiler import enable as enable
+from vramscope.profiler import get as get
+from vramscope.profiler import phase as phase
+from vramscope.profiler import scope as scope
+from vramscope.profiler import step as step
+from vramscope.recording import record as record
+from vramscope.tensor_table import tensors as tensors
 
 __all__ = [
+    "Backend",
     "Column",
     "Error",
     "File",
+    "Names",
+    "Profiler",
+    "Record",
     "Recording",
     "Result",
+    "Scope",
+    "ScopeResult",
+    "Summary",
     "VramscopeNote",
     "category_rules",
+    "checkpoint",
+    "disable",
+    "enable",
     "export_ready",
+    "get",
     "index",
     "is_own",
     "load",
     "merge",
+    "model_size",
+    "names",
+    "on_oom",
     "open",
+    "phase",
+    "record",
+    "scope",
     "size",
+    "step",
+    "summary",
+    "tensors",
     "unread",
     "version",
     "view",
+    "watch_cycles",
 ]
 __version__: str

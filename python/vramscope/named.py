@@ -252,7 +252,8 @@ def find(*, model=None, optimizer=None, seconds=None, kinds=("cuda",)):
 def names(path=None, *, model=None, optimizer=None):
     """What is alive on the devices, by name: a Names; with a path also as a JSON file there.
 
-    Modules and optimizers are found among all objects where they are not given.
+    model, optimizer: whose parameters, gradients and states are told by name; where they are not
+    given, modules and optimizers are found among all objects.
 
     >>> from vramscope import names, sim
     >>> device = sim.Device("1GiB")

@@ -481,8 +481,10 @@ def on_oom(dir="oom_dumps", *, max_entries=100_000, max_dumps=5, max_bytes="256M
            snapshot=True, min_seconds=60):
     """From now on, or in a `with` block, failures for lack of device memory are kept and explained.
 
-    dir: where a folder of each is written, at most max_dumps of max_bytes together, older ones are
-    removed; a line of the program that fails again within min_seconds is not written again.
+    dir: where a folder of each is written, at most max_dumps of max_bytes (bytes, or a size such as
+    "256MiB") together, older ones are removed; a line of the program that fails again within
+    min_seconds is not written again. snapshot: whether they hold one, of the newest max_entries
+    events of each device.
     verdict: it is printed when the exception leaves the program or the block. Returns a Handle with
     cancel(). Nothing of this changes the exception.
 

@@ -311,7 +311,12 @@ _the_profiler = None
 
 
 def get():
-    """The profiler of the process: the same object for its whole life, disabled at first."""
+    """The profiler of the process: the same object for its whole life, disabled at first.
+
+    >>> import vramscope
+    >>> vramscope.get() is vramscope.get()
+    True
+    """
     global _the_profiler
     if _the_profiler is None:
         _the_profiler = Profiler(enabled=False)
@@ -319,7 +324,15 @@ def get():
 
 
 def enable():
-    """Turns the process's profiler on, in place, and begins its interval; returns it."""
+    """Turns the process's profiler on, in place, and begins its interval; returns it.
+
+    References that were got earlier work from then on.
+
+    >>> import vramscope
+    >>> vramscope.enable() is vramscope.get()
+    True
+    >>> vramscope.disable()
+    """
     profiler = get()
     profiler.enabled = True
     profiler.watch()
@@ -327,25 +340,71 @@ def enable():
 
 
 def disable():
-    """Turns the process's profiler off; what it has recorded stays."""
+    """Turns the process's profiler off; what it has recorded stays.
+
+    >>> import vramscope
+    >>> vramscope.disable()
+    >>> vramscope.checkpoint("not taken") is None
+    True
+    """
     get().enabled = False
 
 
 def checkpoint(name, tensor=None, info=None):
-    """`Profiler.checkpoint` of the process's profiler."""
+    """A Record of the process's profiler: one reading, in bytes; None while it is disabled.
+
+    name: of the moment. tensor: its bytes, shape and dtype are kept, no reference. info: any text.
+
+    >>> import vramscope
+    >>> from vramscope import sim
+    >>> profiler = vramscope.enable()
+    >>> with sim.Device() as device:
+    ...     kept = device.alloc("1GiB")
+    ...     vramscope.checkpoint("loaded", info="weights").allocated_bytes
+    1073741824
+    >>> vramscope.disable()
+    """
     return get().checkpoint(name, tensor, info)
 
 
 def scope(name, *, tensor=None, time_device=False):
-    """`Profiler.scope` of the process's profiler."""
+    """A Scope of the process's profiler: `with`, `async with`, or a decorator.
+
+    name: of the interval. tensor: its bytes, shape and dtype are kept. time_device: also measures
+    the device's own time.
+
+    >>> import vramscope
+    >>> from vramscope import sim
+    >>> profiler = vramscope.enable()
+    >>> with sim.Device() as device, vramscope.scope("work") as work:
+    ...     device.free(device.alloc("1GiB"))
+    >>> work.result.peak_delta_bytes
+    1073741824
+    >>> vramscope.disable()
+    """
     return get().scope(name, tensor=tensor, time_device=time_device)
 
 
 def phase(name):
-    """`Profiler.phase` of the process's profiler."""
+    """A Scope for a part of a step that torch's recording tells, too.
+
+    name: "data", "forward", "backward", "optimizer", or any.
+
+    >>> import vramscope
+    >>> with vramscope.phase("forward"):
+    ...     pass
+    """
     return get().phase(name)
 
 
 def step(index=None):
-    """`Profiler.step` of the process's profiler."""
+    """Ends the step of the process's profiler and begins the next; None while it is disabled.
+
+    index: its number; counts from 0 where it is not given.
+
+    >>> import vramscope
+    >>> vramscope.disable()
+    >>> vramscope.step() is None
+    True
+    """
     return get().step(index)

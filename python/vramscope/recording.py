@@ -237,7 +237,8 @@ def record(path=None, *, max_entries=100_000, context="all", stacks="python", co
     """Records memory of all devices while a block or a function runs, and writes a snapshot.
 
     path: None makes a name of host, time and rank. max_entries: the newest events of each device
-    are kept. stacks: "python" or "all", which is slow. compression: None or "gzip". Where nothing
+    are kept. context: "all", "alloc" or "state": which events have stacks, as torch's recorder
+    takes it. stacks: "python" or "all", which is slow. compression: None or "gzip". Where nothing
     can be recorded the block runs, and `refused` says why; strict=True raises RuntimeError instead.
     A recording that somebody else has begun goes on as he began it.
 
