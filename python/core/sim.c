@@ -765,7 +765,8 @@ static PyMethodDef sim_methods[] = {
     { "mark", KEYWORDS(device_mark), METH_VARARGS | METH_KEYWORDS,
       "mark($self, /, name, *, end=False)\n--\n\n"
       "The beginning or the end of a range of that name, in the history." },
-    { "_make_backend", sim_make_backend, METH_NOARGS, "_make_backend($self, /)\n--\n\nA Backend that keeps the device." },
+    { "_make_backend", sim_make_backend, METH_NOARGS,
+      "_make_backend($self, /)\n--\n\nA Backend that keeps the device." },
     { "_dump", device_dump, METH_O,
       "_dump($self, fd, /)\n--\n\nWrites the snapshot to a file, or returns it where fd is None." },
     { NULL, NULL, 0, NULL },

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "render/write/escape.h"
 #include "render/write/human.h"
+#include "render/write/text.h"
 
 enum { FIGURE_WIDTH = 11 };
 

@@ -7,7 +7,7 @@
 
 #include "analysis/snapshot/study/held_names.h"
 #include "base/buf.h"
-#include "render/write/text.h"
+#include "render/write/human.h"
 
 /* "model.layers.3.mlp.down_proj.weight  bf16 4096 x 11008" */
 void name_words(struct buf *to, const struct held_name *name, bool ascii);

@@ -11,6 +11,7 @@
 #include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/layout/layout.h"
 #include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/oom/oom_program.h"

@@ -9,6 +9,7 @@
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/live.h"
 #include "analysis/snapshot/ranks/device_summary.h"
+#include "analysis/snapshot/study/held_names.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"

@@ -3,6 +3,8 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_STUDY_HELD_NAMES_H
 #define VRS_ANALYSIS_SNAPSHOT_STUDY_HELD_NAMES_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/arena.h"
