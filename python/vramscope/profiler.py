@@ -5,10 +5,13 @@ anew it is reset, and `torch.cuda.max_memory_allocated()` of the program begins 
 `preserve_torch_peak=True` where the program needs it; peaks are then lower bounds at times, which
 their `state` says.
 """
+from __future__ import annotations
+
 import functools
 import inspect
 import os
 import sys
+from typing import Any
 
 from vramscope import _core, backends, files
 from vramscope._answer import Answer
@@ -307,11 +310,13 @@ class Profiler(_core.Profiler):
         return value, made.result
 
 
-_the_profiler = None
+_the_profiler: Profiler | None = None
 
 
-def get():
+def get() -> Profiler:
     """The profiler of the process: the same object for its whole life, disabled at first.
+
+    A program may keep it: `enable` and `disable` work in place. Raises nothing.
 
     >>> import vramscope
     >>> vramscope.get() is vramscope.get()
@@ -323,13 +328,16 @@ def get():
     return _the_profiler
 
 
-def enable():
+def enable() -> Profiler:
     """Turns the process's profiler on, in place, and begins its interval; returns it.
 
-    References that were got earlier work from then on.
+    It reads the current device of the backend that is active, whose counters its figures are from.
+    Raises ValueError where the profiler was closed. For other settings make a Profiler.
 
     >>> import vramscope
-    >>> vramscope.enable() is vramscope.get()
+    >>> from vramscope import sim
+    >>> with sim.Device():
+    ...     vramscope.enable() is vramscope.get()
     True
     >>> vramscope.disable()
     """
@@ -339,72 +347,86 @@ def enable():
     return profiler
 
 
-def disable():
+def disable() -> None:
     """Turns the process's profiler off; what it has recorded stays.
 
     >>> import vramscope
     >>> vramscope.disable()
-    >>> vramscope.checkpoint("not taken") is None
-    True
+    >>> vramscope.get().enabled
+    False
     """
     get().enabled = False
 
 
-def checkpoint(name, tensor=None, info=None):
-    """A Record of the process's profiler: one reading, in bytes; None while it is disabled.
+def checkpoint(name: str, tensor: Any = None, info: Any = None) -> _core.Record | None:
+    """`Profiler.checkpoint` of the process's profiler: a Record, None while it is disabled.
 
-    name: of the moment. tensor: its bytes, shape and dtype are kept, no reference. info: any text.
+    name: any str. tensor: what its bytes, shape and dtype are taken of; no reference is kept. info:
+    anything, kept as text of 1,024 characters at most. The figures, in bytes, are the device's own
+    counters. Raises TypeError where the name is no str.
 
     >>> import vramscope
     >>> from vramscope import sim
-    >>> profiler = vramscope.enable()
     >>> with sim.Device() as device:
-    ...     kept = device.alloc("1GiB")
-    ...     vramscope.checkpoint("loaded", info="weights").allocated_bytes
-    1073741824
+    ...     p = vramscope.enable()
+    ...     weights = device.alloc("2MiB")
+    ...     vramscope.checkpoint("loaded", info="two MiB").allocated_bytes
+    2097152
     >>> vramscope.disable()
     """
     return get().checkpoint(name, tensor, info)
 
 
-def scope(name, *, tensor=None, time_device=False):
-    """A Scope of the process's profiler: `with`, `async with`, or a decorator.
+def scope(name: str, *, tensor: Any = None, time_device: bool = False) -> Scope:
+    """`Profiler.scope` of the process's profiler: for `with`, `async with`, or as a decorator.
 
-    name: of the interval. tensor: its bytes, shape and dtype are kept. time_device: also measures
-    the device's own time.
+    name: any str. tensor: what its bytes are taken of; no reference is kept. time_device: whether
+    the time of the device is measured, in nanoseconds, where the backend has a clock of it. Raises
+    TypeError where the name is no str.
 
     >>> import vramscope
     >>> from vramscope import sim
-    >>> profiler = vramscope.enable()
-    >>> with sim.Device() as device, vramscope.scope("work") as work:
-    ...     device.free(device.alloc("1GiB"))
-    >>> work.result.peak_delta_bytes
-    1073741824
+    >>> with sim.Device() as device:
+    ...     p = vramscope.enable()
+    ...     with vramscope.scope("load") as load:
+    ...         weights = device.alloc("2MiB")
+    ...     load.result.delta_bytes
+    2097152
     >>> vramscope.disable()
     """
     return get().scope(name, tensor=tensor, time_device=time_device)
 
 
-def phase(name):
-    """A Scope for a part of a step that torch's recording tells, too.
+def phase(name: str) -> Phase:
+    """`Profiler.phase` of the process's profiler: a scope that snapshots know by its name, too.
 
-    name: "data", "forward", "backward", "optimizer", or any.
+    name: "data", "forward", "backward", "optimizer", or any str. Raises TypeError where it is none.
 
     >>> import vramscope
-    >>> with vramscope.phase("forward"):
-    ...     pass
+    >>> from vramscope import sim
+    >>> with sim.Device() as device:
+    ...     p = vramscope.enable()
+    ...     with vramscope.phase("forward") as forward:
+    ...         device.free(device.alloc("2MiB"))
+    ...     forward.result.peak_delta_bytes, forward.result.delta_bytes
+    (2097152, 0)
+    >>> vramscope.disable()
     """
     return get().phase(name)
 
 
-def step(index=None):
-    """Ends the step of the process's profiler and begins the next; None while it is disabled.
+def step(index: int | None = None) -> _core.Record | None:
+    """`Profiler.step` of the process's profiler: ends its step, begins the next.
 
-    index: its number; counts from 0 where it is not given.
+    index: the number of the step that begins; None counts on from the last, 0 first. Returns the
+    Record of the moment, with the device's counters in bytes; None while the profiler is disabled.
 
     >>> import vramscope
+    >>> from vramscope import sim
+    >>> with sim.Device():
+    ...     p = vramscope.enable()
+    ...     vramscope.step(7).info
+    'step 7'
     >>> vramscope.disable()
-    >>> vramscope.step() is None
-    True
     """
     return get().step(index)
