@@ -1,10 +1,15 @@
 """All that is used of torch's private functions; where one is gone, the answer is "not there"."""
+from __future__ import annotations
+
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from typing import Any
 
 
-class _Leaves(dict):
+class _Leaves(dict):  # type: ignore[type-arg]
     """Statistics of a device on which nothing was allocated yet."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         zeros = dict.fromkeys(("current", "peak", "allocated", "freed"), 0)
         groups = ("allocated_bytes", "reserved_bytes", "active_bytes", "requested_bytes",
                   "inactive_split_bytes", "allocation", "segment", "active")
@@ -21,30 +26,30 @@ class Statistics:
 
     _zeros = _Leaves()
 
-    def __init__(self, torch):
+    def __init__(self, torch: Any) -> None:
         self._cuda = torch.cuda
         self._raw = getattr(torch._C, "_cuda_memoryStats", None)
         self._raw_reset = getattr(torch._C, "_cuda_resetPeakMemoryStats", None)
         self._get_device = getattr(torch._C, "_cuda_getDevice", None)
         self._bad_fork = getattr(torch._C, "_cuda_isInBadFork", None)
 
-    def _used(self):
+    def _used(self) -> bool:
         """Whether CUDA is initialised here."""
         if self._bad_fork is not None and self._bad_fork():
             raise RuntimeError("CUDA was initialised before the fork")
-        return self._cuda.is_initialized()
+        return bool(self._cuda.is_initialized())
 
-    def available(self):
+    def available(self) -> bool:
         """Whether torch finds a device; this may initialise the driver."""
-        return self._cuda.is_available()
+        return bool(self._cuda.is_available())
 
-    def stats(self, device):
+    def stats(self, device: int) -> Any:
         """Statistics of a device: nested, or flat where the raw function is gone."""
         if not self._used():
             return self._zeros
         return self._raw(device) if self._raw is not None else self._cuda.memory_stats(device)
 
-    def reset_peak(self, device):
+    def reset_peak(self, device: int) -> None:
         """The peaks become the present values."""
         if not self._used():
             return
@@ -53,36 +58,36 @@ class Statistics:
         else:
             self._cuda.reset_peak_memory_stats(device)
 
-    def count(self):
+    def count(self) -> Any:
         """The number of devices; None before CUDA is initialised, which this does not do."""
         return self._cuda.device_count() if self._used() else None
 
-    def current(self):
+    def current(self) -> Any:
         """The current device; before CUDA is initialised it is the first."""
         if not self._used():
             return 0
         return self._get_device() if self._get_device is not None else self._cuda.current_device()
 
-    def device_name(self, device):
+    def device_name(self, device: int) -> Any:
         """The name of a device; None before CUDA is initialised."""
         return self._cuda.get_device_name(device) if self._used() else None
 
-    def memory(self, device):
+    def memory(self, device: int) -> tuple[Any, ...]:
         """(free, total) bytes as the driver says; None before CUDA is initialised."""
         return tuple(self._cuda.mem_get_info(device)) if self._used() else (None, None)
 
-    def empty_cache(self, device):
+    def empty_cache(self, device: int) -> None:
         """Gives cached segments of all devices back."""
         if self._used():
             self._cuda.empty_cache()
 
-    def synchronize(self, device):
+    def synchronize(self, device: int) -> None:
         """Waits for the device."""
         if self._used():
             self._cuda.synchronize(device)
 
 
-def open_range(torch, name, *, always):
+def open_range(torch: Any, name: str, *, always: bool) -> Any:
     """A range of torch's profiler that is open, while torch records memory or `always`; or None."""
     try:
         if not always and not torch._C._cuda_isHistoryEnabled():

@@ -4,24 +4,36 @@
 that is active, else torch if it is imported and was built for CUDA or HIP, else none. Nothing here
 imports torch or initialises a device.
 """
+from __future__ import annotations
+
 import os
 import sys
 
 from vramscope import _core
 
-_active = []  # simulated devices and their backends, the innermost `with` last
-_watching = []  # who is told of each simulated device that is made
-_made = {}  # the backends of torch, of the environment's simulation, and none
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from vramscope.sim import Device
+
+# Simulated devices and their backends, the innermost `with` last.
+_active: list[tuple[Device, _core.Backend]] = []
+# Who is told of each simulated device that is made.
+_watching: list[Callable[[Device], object]] = []
+_made: dict[str, Any] = {}  # the backends of torch, of the environment's simulation, and none
 
 
-def none():
+def none() -> _core.Backend:
     """The backend of which nothing is known."""
     if "none" not in _made:
         _made["none"] = _core.Backend(object(), name="none")
-    return _made["none"]
+    found: _core.Backend = _made["none"]
+    return found
 
 
-def torch():
+def torch() -> _core.Backend | None:
     """The backend of torch, or None where torch is not imported or has no CUDA or HIP."""
     module = sys.modules.get("torch")
     version = getattr(module, "version", None)
@@ -31,20 +43,22 @@ def torch():
         from vramscope import _torch
         _made["torch module"] = module
         _made["torch"] = _core.Backend(_torch.Statistics(module), name="torch")
-    return _made["torch"]
+    found: _core.Backend = _made["torch"]
+    return found
 
 
-def sim():
+def sim() -> _core.Backend:
     """The backend of the active simulation; where there is none, of one of 80 GiB."""
     if _active:
         return _active[-1][1]
     if "sim" not in _made:
-        from vramscope.sim import Device
-        _made["sim"] = Device()
-    return _made["sim"].backend
+        from vramscope import sim as simulation
+        _made["sim"] = simulation.Device()
+    device: Device = _made["sim"]
+    return device.backend
 
 
-def auto():
+def auto() -> _core.Backend:
     """What is asked where nobody says what."""
     wanted = os.environ.get("VRAMSCOPE_BACKEND", "auto")
     if _active and wanted in ("auto", "sim"):
@@ -52,7 +66,7 @@ def auto():
     return choose(wanted) or torch() or none()
 
 
-def choose(wanted):
+def choose(wanted: Any) -> _core.Backend | None:
     """The backend of a name, or the one given; None means that it is chosen anew at each use."""
     if wanted is None or wanted == "auto":
         return None
@@ -69,21 +83,21 @@ def choose(wanted):
     return _core.Backend(wanted)
 
 
-def available(backend):
+def available(backend: _core.Backend) -> bool:
     """Whether there is a device: of torch this may initialise the driver."""
     ask = getattr(backend.owner, "available", None)
     return bool(ask() if ask is not None else backend.count())
 
 
-def device_number(device):
+def device_number(device: Any) -> int | None:
     """None, or the number of `0`, `"cuda"`, `"cuda:0"` or a torch.device."""
     if device is None or isinstance(device, int):
         return device
     if isinstance(device, str):
-        kind, _, number = device.partition(":")
-        if number and not number.isdecimal():
+        kind, _, digits = device.partition(":")
+        if digits and not digits.isdecimal():
             raise _core._usage(f"there is no device {device!r}: write cuda or cuda:0")
-        number = int(number) if number else None
+        number = int(digits) if digits else None
     else:
         kind, number = device.type, device.index
     if kind not in ("cuda", "hip"):
@@ -91,31 +105,31 @@ def device_number(device):
     return number
 
 
-def active():
+def active() -> Device | None:
     """The simulated device that is active, or None."""
     return _active[-1][0] if _active else None
 
 
-def watch(call):
+def watch(call: Callable[[Device], object]) -> None:
     """call(device) runs for the active simulated devices, and for each that is made from now on."""
     _watching.append(call)
     for device, _ in _active:
         call(device)
 
 
-def made(device):
+def made(device: Device) -> None:
     """A simulated device was made."""
     for call in _watching:
         call(device)
 
 
-def activate(device):
+def activate(device: Device) -> None:
     """A simulated device becomes the one that is asked, until `deactivate`."""
     _active.append((device, device.backend))
     _core._backend_changed(None)
 
 
-def deactivate(device):
+def deactivate(device: Device) -> None:
     """Ends `activate`; the one before it is asked again."""
     for place in reversed(range(len(_active))):
         if _active[place][0] is device:

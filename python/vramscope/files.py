@@ -1,8 +1,13 @@
 """Files that appear whole: written beside their place, readable by their owner, then renamed."""
+from __future__ import annotations
+
 import os
+from typing import TypeAlias
+
+Path: TypeAlias = "str | bytes | os.PathLike[str] | os.PathLike[bytes]"
 
 
-def write_whole(path, text):
+def write_whole(path: Path, text: str) -> None:
     """Writes a text as UTF-8; nothing is left behind where that fails."""
     folder, name = os.path.split(os.fsdecode(path))
     part = os.path.join(folder, f".{name}.{os.getpid()}.part")

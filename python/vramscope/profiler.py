@@ -11,12 +11,16 @@ import functools
 import inspect
 import os
 import sys
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Literal, Self, TypeVar
 
 from vramscope import _core, backends, files
 from vramscope._answer import Answer
 
 __all__ = ["Profiler", "Scope", "checkpoint", "disable", "enable", "get", "phase", "scope", "step"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Path = TypeVar("_Path", bound="str | bytes | os.PathLike[str] | os.PathLike[bytes]")
 
 
 class Scope(_core.Scope):
@@ -29,13 +33,13 @@ class Scope(_core.Scope):
 
     __slots__ = ()
 
-    async def __aenter__(self):
+    async def __aenter__(self) -> Self:
         return self.__enter__()
 
-    async def __aexit__(self, *error):
+    async def __aexit__(self, *error: object) -> Literal[False]:
         return self.__exit__(*error)
 
-    def __call__(self, function, /):
+    def __call__(self, function: _Function, /) -> _Function:
         """Decorates a function, a coroutine function, or a generator function of either kind."""
         if inspect.isasyncgenfunction(function):
             return _wrap(function, lambda *args, **kwargs: _AsyncGenerator(self, function(*args,
@@ -45,24 +49,25 @@ class Scope(_core.Scope):
         if inspect.isgeneratorfunction(function):
             return _wrap(function, _generator(self, function))
 
-        def call(*args, **kwargs):
+        def call(*args: Any, **kwargs: Any) -> Any:
             with self:
                 return function(*args, **kwargs)
         return _wrap(function, call)
 
 
-def _wrap(function, call):
-    return functools.wraps(function)(call)
+def _wrap(function: _Function, call: Callable[..., Any]) -> _Function:
+    wrapped: Any = functools.wraps(function)(call)
+    return wrapped  # type: ignore[no-any-return]
 
 
-def _coroutine(scope, function):
-    async def call(*args, **kwargs):
+def _coroutine(scope: Scope, function: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
+    async def call(*args: Any, **kwargs: Any) -> Any:
         with scope:
             return await function(*args, **kwargs)
     return call
 
 
-def _inside(entry, call):
+def _inside(entry: _core.Entry | None, call: Callable[[], Any]) -> Any:
     """Runs a part of a generator's body, in which the entry is the innermost scope."""
     if entry is None:
         return call()
@@ -73,10 +78,11 @@ def _inside(entry, call):
         entry.pause()
 
 
-def _generator(scope, function):
-    def call(*args, **kwargs):
+def _generator(scope: Scope, function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
         body = function(*args, **kwargs)
-        entry, raised, resume = scope._open(), None, functools.partial(body.send, None)
+        entry, resume = scope._open(), functools.partial(body.send, None)
+        raised: type[BaseException] | None = None
         try:
             while True:
                 try:
@@ -102,37 +108,38 @@ def _generator(scope, function):
 class _AsyncGenerator:
     """An asynchronous generator whose body runs inside a scope."""
 
-    def __init__(self, scope, body):
-        self._scope, self._body, self._entry, self._open = scope, body, None, None
+    def __init__(self, scope: Scope, body: Any) -> None:
+        self._scope, self._body, self._opened = scope, body, False
+        self._entry: _core.Entry | None = None
 
-    def __aiter__(self):
+    def __aiter__(self) -> AsyncIterator[Any]:
         return self
 
-    def __anext__(self):
+    def __anext__(self) -> Awaitable[Any]:
         return self._step(self._body.__anext__)
 
-    def asend(self, value):
+    def asend(self, value: Any) -> Awaitable[Any]:
         return self._step(self._body.asend, value)
 
-    def athrow(self, *error):
+    def athrow(self, *error: Any) -> Awaitable[Any]:
         return self._step(self._body.athrow, *error)
 
-    async def aclose(self):
+    async def aclose(self) -> None:
         try:
             await self._inside(self._body.aclose)
         finally:
             self._end(None)
 
-    async def _step(self, method, *args):
-        if self._open is None:
-            self._open, self._entry = True, self._scope._open()
+    async def _step(self, method: Callable[..., Awaitable[Any]], *args: Any) -> Any:
+        if not self._opened:
+            self._opened, self._entry = True, self._scope._open()
         try:
             return await self._inside(method, *args)
         except BaseException as error:
             self._end(None if isinstance(error, StopAsyncIteration) else type(error))
             raise
 
-    async def _inside(self, method, *args):
+    async def _inside(self, method: Callable[..., Awaitable[Any]], *args: Any) -> Any:
         if self._entry is None:
             return await method(*args)
         self._entry.resume()
@@ -141,7 +148,7 @@ class _AsyncGenerator:
         finally:
             self._entry.pause()
 
-    def _end(self, raised):
+    def _end(self, raised: type[BaseException] | None) -> None:
         entry, self._entry = self._entry, None
         if entry is not None:
             self._scope._close(entry, raised)
@@ -158,7 +165,7 @@ class Summary(Answer):
     """
 
     @property
-    def rows(self):
+    def rows(self) -> list[dict[str, Any]]:
         """A dict for each path, outer ones before those inside them."""
         return list(self["rows"])
 
@@ -167,19 +174,21 @@ class Phase(Scope):
     """A Scope that also opens a range of torch's profiler while torch records memory."""
 
     __slots__ = ("_range", "_ranges")
+    _range: str
+    _ranges: list[Any]
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         opened = super().__enter__()
         self._ranges = [*getattr(self, "_ranges", ()), _open_range(self.profiler, self._range)]
         return opened
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> Literal[False]:
         if self._ranges:
             _close_range(self._ranges.pop())
         return super().__exit__(*error)
 
 
-def _open_range(profiler, name):
+def _open_range(profiler: Profiler, name: str) -> Any:
     """A range of torch's profiler, or None where it is not wanted or not possible."""
     torch = sys.modules.get("torch")
     if torch is None or profiler._annotate is False:
@@ -188,7 +197,7 @@ def _open_range(profiler, name):
     return _torch.open_range(torch, name, always=profiler._annotate is True)
 
 
-def _close_range(opened):
+def _close_range(opened: Any) -> None:
     if opened is not None:
         opened.__exit__(None, None, None)
 
@@ -218,9 +227,11 @@ class Profiler(_core.Profiler):
     1073741824
     """
 
-    def __new__(cls, device=None, *, enabled=True, capacity=65_536, backend=None, stats=True,
-                host=False, synchronize=False, preserve_torch_peak=False, stack=0,
-                track_tensors=False, annotate=None, strict=False):
+    def __new__(cls, device: Any = None, *, enabled: bool = True, capacity: int = 65_536,
+                backend: Any = None, stats: bool = True, host: bool = False,
+                synchronize: bool = False, preserve_torch_peak: bool = False, stack: int = 0,
+                track_tensors: bool = False, annotate: bool | None = None,
+                strict: bool = False) -> Self:
         if not 1 <= capacity <= 1 << 24:
             raise ValueError(f"a capacity is 1 to {1 << 24} records, not {capacity}")
         return super().__new__(cls, backend=backends.choose(backend),
@@ -229,27 +240,30 @@ class Profiler(_core.Profiler):
                                synchronize=synchronize, preserve_torch_peak=preserve_torch_peak,
                                strict=strict, stack=stack)
 
-    def __init__(self, device=None, *, enabled=True, capacity=65_536, backend=None, stats=True,
-                 host=False, synchronize=False, preserve_torch_peak=False, stack=0,
-                 track_tensors=False, annotate=None, strict=False):
+    def __init__(self, device: Any = None, *, enabled: bool = True, capacity: int = 65_536,
+                 backend: Any = None, stats: bool = True, host: bool = False,
+                 synchronize: bool = False, preserve_torch_peak: bool = False, stack: int = 0,
+                 track_tensors: bool = False, annotate: bool | None = None,
+                 strict: bool = False) -> None:
         self._annotate = annotate
-        self._step_scope, self._steps = None, 0
+        self._step_scope: Phase | None = None
+        self._steps = 0
         if enabled:
             self.watch()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         self.close()
 
-    def close(self):
+    def close(self) -> None:
         """Ends the step and records nothing any more; what was recorded stays."""
         if not self.closed:
             self._end_step()
             self.finish()
 
-    def phase(self, name):
+    def phase(self, name: str) -> Phase:
         """A scope of a training step: "data", "forward", "backward", "optimizer", or any name.
 
         While torch records memory it also opens a range by the name of which snapshots tell phases.
@@ -258,7 +272,7 @@ class Profiler(_core.Profiler):
         made._range = f"## {name} ##"
         return made
 
-    def step(self, index=None):
+    def step(self, index: int | None = None) -> _core.Record | None:
         """Ends the step that is open and begins the next; returns a Record, None while disabled.
 
         Steps are totalled under the name "step"; `index` counts from 0 where it is not given.
@@ -275,16 +289,16 @@ class Profiler(_core.Profiler):
         self._step_scope = made.__enter__()
         return record
 
-    def _end_step(self):
+    def _end_step(self) -> None:
         opened, self._step_scope = self._step_scope, None
         if opened is not None:
             opened.__exit__(None, None, None)
 
-    def summary(self):
+    def summary(self) -> Summary:
         """What was measured, by path: a Summary. It has all intervals, also those of lost rows."""
         return Summary(self._measured())
 
-    def report(self, format="text"):
+    def report(self, format: str = "text") -> str:
         """The summary as "text", "json", "csv" or "html"."""
         made = self.summary()
         write = {"text": made.text, "json": made.json, "csv": made.csv, "html": made._repr_html_}
@@ -292,7 +306,7 @@ class Profiler(_core.Profiler):
             raise _core._usage(f"there is no format {format!r}: text, json, csv, html")
         return write[format]()
 
-    def save(self, path, format=None):
+    def save(self, path: _Path, format: str | None = None) -> _Path:
         """Writes the report to a file, which appears whole, and returns its path.
 
         The format is that of the name's ending where it is not given: text, .json, .csv, .html.
@@ -303,7 +317,8 @@ class Profiler(_core.Profiler):
         files.write_whole(path, self.report(format))
         return path
 
-    def call(self, fn, /, *args, **kwargs):
+    def call(self, fn: Callable[..., Any], /, *args: Any,
+             **kwargs: Any) -> tuple[Any, _core.ScopeResult | None]:
         """Runs fn(*args, **kwargs) once: (its value, the ScopeResult)."""
         with self.scope(getattr(fn, "__qualname__", type(fn).__qualname__)) as made:
             value = fn(*args, **kwargs)
@@ -394,7 +409,8 @@ def scope(name: str, *, tensor: Any = None, time_device: bool = False) -> Scope:
     2097152
     >>> vramscope.disable()
     """
-    return get().scope(name, tensor=tensor, time_device=time_device)
+    made: Scope = get().scope(name, tensor=tensor, time_device=time_device)
+    return made
 
 
 def phase(name: str) -> Phase:

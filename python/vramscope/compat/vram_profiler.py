@@ -5,11 +5,15 @@ list. It departs in four places. Allocated memory and its peak are one reading. 
 go through the process's ledger, so that two profilers do not disturb each other. A decorated
 function that raises has an END record, too. Reports are written as UTF-8, and appear whole.
 """
+from __future__ import annotations
+
 import functools
 import inspect
 import sys
 import time
+from collections.abc import Callable
 from contextlib import contextmanager
+from typing import Any
 
 from vramscope import _core, backends, files
 from vramscope.compat import _device
@@ -21,7 +25,7 @@ __all__ = ["VRAMProfiler", "disable_profiling", "enable_profiling", "get_profile
 _GB = 1e9
 
 
-def _is_tensor(value):
+def _is_tensor(value: Any) -> bool:
     tensor = getattr(sys.modules.get("torch"), "Tensor", None)
     return tensor is not None and isinstance(value, tensor)
 
@@ -40,7 +44,7 @@ class VRAMProfiler:
     2.0
     """
 
-    def __init__(self, enabled=True):
+    def __init__(self, enabled: bool = True) -> None:
         self.enabled = enabled
         self.checkpoints = []
         try:
@@ -55,17 +59,17 @@ class VRAMProfiler:
         self.peak_memory = 0
         self._profiler.watch()  # resets nothing
 
-    def _available(self):
+    def _available(self) -> Any:
         return backends.available(self._profiler.backend)
 
-    def reset(self):
+    def reset(self) -> None:
         """Forgets the records; where it is enabled and there is a device, also the peak."""
         self.checkpoints = []
         if self.enabled and self._available():
             self._profiler.reset()
             self.peak_memory = 0
 
-    def checkpoint(self, name, tensor=None, tensor_info=None):
+    def checkpoint(self, name: str, tensor: Any = None, tensor_info: Any = None) -> None:
         """Appends a record: what is allocated now, and the peak since the record before."""
         if not self.enabled or not self._available():
             return
@@ -87,7 +91,7 @@ class VRAMProfiler:
             kept["info"] = tensor_info
         self.checkpoints.append(kept)
 
-    def print_summary(self):
+    def print_summary(self) -> None:
         """Prints the records as a table, and which intervals grew the most."""
         if not self.enabled or not self.checkpoints:
             return
@@ -106,7 +110,7 @@ class VRAMProfiler:
                       "=" * 80, ""]
         out("\n".join(lines))
 
-    def get_report(self):
+    def get_report(self) -> dict[str, Any]:
         """The records as a text of several lines."""
         if not self.enabled or not self.checkpoints:
             return "No profiling data available."
@@ -117,7 +121,7 @@ class VRAMProfiler:
             lines += ["", f"[{number}] {kept['name']}", *_details(kept)]
         return "\n".join([*lines, "", "=" * 80])
 
-    def save_report(self, filepath):
+    def save_report(self, filepath: files.Path) -> None:
         """Writes the report to a file, which appears whole, and says so."""
         if not self.enabled:
             return
@@ -125,15 +129,15 @@ class VRAMProfiler:
         out(f"Profiling report saved to: {filepath}")
 
 
-def _row(name, current, interval_peak, peak):
+def _row(name: Any, current: Any, interval_peak: Any, peak: Any) -> Any:
     return f"{name:<40} {current:<15} {interval_peak:<20} {peak:<20}"
 
 
-def _tensor(kept):
+def _tensor(kept: Any) -> Any:
     return f"{kept['tensor_shape']} ({kept['tensor_dtype']}) = {kept['tensor_gb']:.3f} GB"
 
 
-def _details(kept):
+def _details(kept: Any) -> Any:
     shown = [("Current:", f"{kept['current_gb']:.3f} GB"),
              ("Interval Peak:", f"{kept['peak_since_last_gb']:.3f} GB"),
              ("Overall Peak:", f"{kept['peak_gb']:.3f} GB")]
@@ -144,7 +148,7 @@ def _details(kept):
     return [f"    {label:<16}{value}" for label, value in shown]
 
 
-def _consumers(checkpoints):
+def _consumers(checkpoints: Any) -> Any:
     """The five intervals that grew the most; of equal ones the first comes first."""
     grown = [(after["name"], after["current_gb"] - before["current_gb"])
              for before, after in zip(checkpoints, checkpoints[1:])]
@@ -153,7 +157,7 @@ def _consumers(checkpoints):
 
 
 @contextmanager
-def profile_memory(profiler, name, tensor=None):
+def profile_memory(profiler: VRAMProfiler, name: str, tensor: Any = None) -> Any:
     """Records before and after a block; each looks at that moment whether it is enabled."""
     if profiler.enabled:
         profiler.checkpoint(f"{name} - START")
@@ -167,21 +171,21 @@ def profile_memory(profiler, name, tensor=None):
 class _Call:
     """One call of a decorated function: its START, and its END when it is over."""
 
-    def __init__(self, profiler, label):
+    def __init__(self, profiler: VRAMProfiler, label: str) -> None:
         self._profiler, self._label = profiler, label
 
-    def __enter__(self):
+    def __enter__(self) -> Any:
         if self._profiler.enabled:
             self._profiler.checkpoint(f"{self._label} - START")
         return self
 
-    def over(self, result):
+    def over(self, result: Any) -> Any:
         """It has returned."""
         if self._profiler.enabled:
             self._profiler.checkpoint(f"{self._label} - END",
                                       tensor=result if _is_tensor(result) else None)
 
-    def __exit__(self, raised, error, trace):
+    def __exit__(self, raised: Any, error: Any, trace: Any) -> Any:
         if raised is GeneratorExit:
             self.over(None)
         elif raised is not None and self._profiler.enabled:
@@ -189,42 +193,43 @@ class _Call:
                                       tensor_info=f"raised {raised.__name__}")
 
 
-def profile_function(profiler, name=None):
+def profile_function(profiler: VRAMProfiler,
+                     name: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorates a function: a record before each call and one after it, with the tensor it returns.
 
     Of a coroutine or a generator the second record is made when it is over.
     """
-    def decorator(func):
+    def decorator(func: Callable[..., Any]) -> Callable[..., Any]:
         label = functools.partial(_label, func, name)
         return functools.wraps(func)(_wrapped(func, lambda: _Call(profiler, label())))
     return decorator
 
 
-def _label(func, name):
+def _label(func: Any, name: Any) -> Any:
     return name or f"{func.__module__}.{func.__name__}"
 
 
-def _wrapped(func, begin):
+def _wrapped(func: Any, begin: Any) -> Any:
     if inspect.iscoroutinefunction(func):
-        async def wrapper(*args, **kwargs):
+        async def wrapper(*args: Any, **kwargs: Any) -> Any:
             with begin() as call:
                 result = await func(*args, **kwargs)
             call.over(result)
             return result
     elif inspect.isgeneratorfunction(func):
-        def wrapper(*args, **kwargs):
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
             with begin() as call:
                 result = yield from func(*args, **kwargs)
             call.over(result)
             return result
     elif inspect.isasyncgenfunction(func):
-        async def wrapper(*args, **kwargs):
+        async def wrapper(*args: Any, **kwargs: Any) -> Any:
             with begin() as call:
                 async for value in func(*args, **kwargs):
                     yield value
             call.over(None)
     else:
-        def wrapper(*args, **kwargs):
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
             with begin() as call:
                 result = func(*args, **kwargs)
             call.over(result)
@@ -232,10 +237,10 @@ def _wrapped(func, begin):
     return wrapper
 
 
-_global_profiler = None
+_global_profiler: VRAMProfiler | None = None
 
 
-def get_profiler():
+def get_profiler() -> VRAMProfiler:
     """The profiler of the process; on first use a disabled one is made."""
     global _global_profiler
     if _global_profiler is None:
@@ -243,7 +248,7 @@ def get_profiler():
     return _global_profiler
 
 
-def enable_profiling():
+def enable_profiling() -> VRAMProfiler:
     """A new profiler, enabled, becomes that of the process; references to the old one stay old."""
     global _global_profiler
     _global_profiler = VRAMProfiler(enabled=True)
@@ -251,7 +256,7 @@ def enable_profiling():
     return _global_profiler
 
 
-def disable_profiling():
+def disable_profiling() -> None:
     """The profiler of the process records nothing any more; what it has is kept."""
     if _global_profiler is not None:
         _global_profiler.enabled = False
