@@ -121,6 +121,8 @@ static PyMethodDef functions[] = {
     { "cycles", objects_cycles, METH_VARARGS,
       "cycles(objects, references, least_bytes, draw, /)\n--\n\n"
       "The answer, or with `draw` an SVG of the largest; see vramscope.watch_cycles." },
+    { "_instances", objects_instances, METH_VARARGS,
+      "_instances(objects, kind, /)\n--\n\nThose of a list whose type is the class or below it." },
     { NULL, NULL, 0, NULL },
 };
 

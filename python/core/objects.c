@@ -258,3 +258,20 @@ PyObject *objects_cycles(PyObject *module, PyObject *args)
     Py_DECREF(texts);
     return made;
 }
+
+PyObject *objects_instances(PyObject *module, PyObject *args)
+{
+    PyObject *objects, *class;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO:_instances", &objects, &class))
+        return NULL;
+    PyObject *found = PyList_New(0);
+    for (Py_ssize_t i = 0; found != NULL && i < PyList_Size(objects); i++) {
+        PyObject *object = PyList_GetItem(objects, i);
+        /* Of its type: a question to the object could run its code. */
+        if (PyType_IsSubtype(Py_TYPE(object), (PyTypeObject *)class) &&
+            PyList_Append(found, object) != 0)
+            Py_CLEAR(found);
+    }
+    return found;
+}

@@ -274,11 +274,10 @@ static PyObject *view_new(struct core_state *state, bool record, double made)
     return (PyObject *)v;
 }
 
-PyObject *record_view(struct core_state *state, const struct vrs_record *r, double made)
+PyObject *record_view(struct core_state *state, double made, struct vrs_record **ret)
 {
     PyObject *v = view_new(state, true, made);
-    if (v != NULL)
-        ((struct view *)v)->record = *r;
+    *ret = v != NULL ? &((struct view *)v)->record : NULL;
     return v;
 }
 

@@ -47,9 +47,11 @@ def gauge(backend: _core.Backend, number: int, from_reset: bool = False) -> Any:
 def _device_tensors(backend: _core.Backend) -> int:
     """Tensors on devices that the collector of garbage knows; on a simulated one its handles."""
     if backend.name == "sim":
-        return sum(type(thing) is _core.Handle and thing.live for thing in gc.get_objects())
-    kind = getattr(sys.modules.get("torch"), "Tensor", ())
-    return sum(issubclass(type(thing), kind) and bool(thing.is_cuda) for thing in gc.get_objects())
+        return sum(handle.live for handle in _core._instances(gc.get_objects(), _core.Handle))
+    tensor = getattr(sys.modules.get("torch"), "Tensor", None)
+    if tensor is None:
+        return 0
+    return sum(bool(found.is_cuda) for found in _core._instances(gc.get_objects(), tensor))
 
 
 def _stack() -> str:
