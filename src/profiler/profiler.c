@@ -261,7 +261,12 @@ void profiler_checkpoint(struct profiler *p, uint32_t device, uint32_t path,
 void profiler_open(struct profiler *p, uint32_t device, uint32_t path, struct vrs_scope *ret)
 {
     *ret = (struct vrs_scope){
-        .path = path, .device = device, .detail = no_detail, .slot.device = device
+        .path = path,
+        .device = device,
+        .detail = no_detail,
+        .slot.device = device,
+        .born = VRS_UNKNOWN,
+        .died = VRS_UNKNOWN,
     };
     if (!p->options.no_stats)
         meter_open(p->meter, p->options.backend, device, p->options.flags, &ret->slot);
@@ -285,6 +290,8 @@ void profiler_close(struct profiler *p, struct vrs_scope *scope, uint32_t raised
         .freed_bytes = peaks.freed_bytes,
         .allocations = peaks.allocations,
         .frees = peaks.frees,
+        .born = scope->born,
+        .died = scope->died,
         .detail = scope->detail,
         .path = scope->path,
         .device = scope->device,
