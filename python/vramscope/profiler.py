@@ -207,11 +207,12 @@ def _settings(device: Any, *, backend: Any, capacity: int, track_tensors: bool,
     """What the core is told."""
     if not 1 <= capacity <= 1 << 24:
         raise ValueError(f"a capacity is 1 to {1 << 24} records, not {capacity}")
-    census = None
+    count: Any = None
     if track_tensors:
-        from vramscope.census import begin as census
+        from vramscope import census
+        count = census.begin
     return {"backend": backends.choose(backend), "device": backends.device_number(device),
-            "scope_class": Scope, "capacity": capacity, "census": census, **others}
+            "scope_class": Scope, "capacity": capacity, "census": count, **others}
 
 
 class Profiler(_core.Profiler):
@@ -403,14 +404,16 @@ def enable(device: Any = None, **settings: Any) -> Profiler:
 
 
 def disable() -> None:
-    """Turns the process's profiler off; what it has recorded stays.
+    """Turns the process's profiler off, which ends its step; what it has recorded stays.
 
     >>> import vramscope
     >>> vramscope.disable()
     >>> vramscope.get().enabled
     False
     """
-    get().enabled = False
+    profiler = get()
+    profiler._end_step()
+    profiler.enabled = False
 
 
 def checkpoint(name: str, tensor: Any = None, info: Any = None) -> _core.Record | None:

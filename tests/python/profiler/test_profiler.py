@@ -420,6 +420,8 @@ def test_the_profiler_of_the_process_is_one_object(device, process):
     assert scope.result.delta_bytes == kept.bytes and vramscope.step().info == "step 0"
     vramscope.disable()
     assert not process.enabled and process.records()
+    with Profiler() as p:  # the step is over
+        assert p.checkpoint("alone").path == ("alone",)
 
 
 def test_enable_takes_settings_in_place(device, process):
