@@ -407,6 +407,7 @@ def test_names_may_be_any_text(device):
 @pytest.fixture
 def process():
     profiler = vramscope.get()
+    profiler.renew(enabled=False)
     yield profiler
     profiler.renew(enabled=False)
 
