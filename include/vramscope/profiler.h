@@ -238,6 +238,7 @@ struct vrs_scope {
     struct vrs_slot slot;
     uint64_t began_ns;
     struct vrs_detail detail; /* none; set by the caller before the scope is closed */
+    uint64_t born, died;      /* tensors, VRS_UNKNOWN; likewise */
     uint32_t path, device;
 };
 
@@ -248,6 +249,7 @@ struct vrs_scope_result {
     uint64_t device_ns;   /* VRS_UNKNOWN: not measured */
     uint64_t start[VRS_CURVES], end[VRS_CURVES], peak[VRS_CURVES], at_most[VRS_CURVES]; /* bytes */
     uint64_t allocated_bytes, freed_bytes, allocations, frees; /* gross, of all threads */
+    uint64_t born, died; /* tensors that its end has and its begin had not, and the reverse */
     struct vrs_detail detail;
     uint32_t path, device;
     uint32_t raised; /* name of the type of an exception that ended it; 0: none */

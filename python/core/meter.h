@@ -61,9 +61,11 @@ struct profiler_object {
     struct vrs_profiler *profiler;
     PyObject *backend; /* of the class Backend */
     PyObject *scope_class;
+    PyObject *census;    /* census(backend, device) begins to count tensors; or None */
     uint64_t generation; /* of the state, when an automatic backend was chosen */
     uint64_t failed;     /* hooks of ours that failed */
     uint32_t device;
+    uint32_t open; /* scopes */
     int stack;   /* innermost frames that a record keeps */
     double made; /* seconds since 1970 */
     bool automatic, current_device, enabled, strict, synchronize, closed;

@@ -17,6 +17,7 @@ struct entry {
     struct entry *parent; /* innermost when it was resumed; or NULL */
     struct entry *before; /* the scope's other open entry; owned */
     const void *scope;    /* whose it is; compared, never used */
+    PyObject *counted;    /* what tells the tensors that were born and died; or NULL */
     struct vrs_scope row;
     uint64_t device_ns; /* at its begin; VRS_UNKNOWN: not measured */
     bool open;
@@ -81,6 +82,37 @@ static uint64_t device_time(const struct entry *e)
     return ns;
 }
 
+/* Begins to count tensors, where that is asked for. */
+static PyObject *count_begin(struct profiler_object *p, uint32_t device)
+{
+    PyObject *counted;
+    if (p->census == Py_None)
+        return NULL;
+    counted = PyObject_CallFunction(p->census, "OI", p->backend, (unsigned)device);
+    if (counted == NULL) {
+        exception_drop();
+        p->failed++;
+    }
+    return counted;
+}
+
+static void count_end(struct entry *e)
+{
+    unsigned long long born, died;
+    if (e->counted == NULL)
+        return;
+    PyObject *pair = PyObject_CallNoArgs(e->counted);
+    if (pair != NULL && PyArg_ParseTuple(pair, "KK", &born, &died)) {
+        e->row.born = born;
+        e->row.died = died;
+    } else {
+        exception_drop();
+        e->profiler->failed++;
+    }
+    Py_XDECREF(pair);
+    Py_CLEAR(e->counted);
+}
+
 /* Opens the scope once more, without making it the innermost.  NULL with an exception. */
 static struct entry *entry_open(struct scope *s)
 {
@@ -96,8 +128,10 @@ static struct entry *entry_open(struct scope *s)
     e->profiler = (struct profiler_object *)Py_NewRef((PyObject *)p);
     e->parent = NULL;
     e->scope = s;
+    e->counted = count_begin(p, device);
     e->open = true;
     atomic_fetch_add_explicit(&state->entries, 1, memory_order_relaxed);
+    p->open++;
     vrs_scope_open(p->profiler, device, path, &e->row);
     e->row.detail = s->detail;
     e->device_ns = s->time_device ? device_time(e) : VRS_UNKNOWN;
@@ -123,6 +157,7 @@ static void entry_unlink(struct scope *s, struct entry *e)
 static void entry_ends(struct entry *e)
 {
     e->open = false;
+    e->profiler->open--;
     atomic_fetch_sub_explicit(&e->profiler->state->entries, 1, memory_order_relaxed);
 }
 
@@ -152,6 +187,7 @@ static void entry_close(struct scope *s, struct entry *e, PyObject *type)
     if (p->synchronize)
         profiler_synchronize(p, e->row.device);
     struct vrs_scope_result row;
+    count_end(e);
     vrs_scope_close(p->profiler, &e->row, raised, device_ns, &row);
     PyObject *before = s->result;
     s->result = scope_view(p->state, &row, p->made);
@@ -413,12 +449,14 @@ static int entry_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(e->profiler);
     Py_VISIT(e->parent);
+    Py_VISIT(e->counted);
     return 0;
 }
 
 static int entry_clear(PyObject *self)
 {
     Py_CLEAR(((struct entry *)self)->parent);
+    Py_CLEAR(((struct entry *)self)->counted);
     return 0;
 }
 
@@ -429,6 +467,7 @@ static void entry_dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     entry_drop(e);
     Py_XDECREF((PyObject *)e->parent);
+    Py_XDECREF(e->counted);
     Py_DECREF((PyObject *)e->profiler);
     PyObject_GC_Del(self);
     Py_DECREF(type);

@@ -202,6 +202,19 @@ def _close_range(opened: Any) -> None:
         opened.__exit__(None, None, None)
 
 
+def _settings(device: Any, *, backend: Any, capacity: int, track_tensors: bool,
+              **others: Any) -> dict[str, Any]:
+    """What the core is told."""
+    if not 1 <= capacity <= 1 << 24:
+        raise ValueError(f"a capacity is 1 to {1 << 24} records, not {capacity}")
+    count: Any = None
+    if track_tensors:
+        from vramscope import census
+        count = census.begin
+    return {"backend": backends.choose(backend), "device": backends.device_number(device),
+            "scope_class": Scope, "capacity": capacity, "census": count, **others}
+
+
 class Profiler(_core.Profiler):
     """Checkpoints and scopes of a running program, with peaks that nesting does not disturb.
 
@@ -211,7 +224,9 @@ class Profiler(_core.Profiler):
     `losses`, and totals stay right. `stats=False` keeps times alone. `host` adds memory of the
     process. `synchronize` waits for the device before a reading. `preserve_torch_peak` forbids
     resets of the device's peaks: peaks may then be lower bounds. `stack`: innermost frames that a
-    record keeps. `annotate`: None opens ranges of torch's profiler for phases and steps while torch
+    record keeps. `track_tensors`: results of scopes have `tensors_born` and `tensors_died`, for
+    which all objects of the program are looked at twice, at the end within `duration_ns`.
+    `annotate`: None opens ranges of torch's profiler for phases and steps while torch
     records memory, True always, False never. `strict` reads again after a reset, and raises where a
     reading fails.
 
@@ -232,13 +247,10 @@ class Profiler(_core.Profiler):
                 synchronize: bool = False, preserve_torch_peak: bool = False, stack: int = 0,
                 track_tensors: bool = False, annotate: bool | None = None,
                 strict: bool = False) -> Self:
-        if not 1 <= capacity <= 1 << 24:
-            raise ValueError(f"a capacity is 1 to {1 << 24} records, not {capacity}")
-        return super().__new__(cls, backend=backends.choose(backend),
-                               device=backends.device_number(device), scope_class=Scope,
-                               capacity=capacity, enabled=enabled, stats=stats, host=host,
-                               synchronize=synchronize, preserve_torch_peak=preserve_torch_peak,
-                               strict=strict, stack=stack)
+        return super().__new__(cls, **_settings(
+            device, enabled=enabled, capacity=capacity, backend=backend, stats=stats, host=host,
+            synchronize=synchronize, preserve_torch_peak=preserve_torch_peak, stack=stack,
+            track_tensors=track_tensors, strict=strict))
 
     def __init__(self, device: Any = None, *, enabled: bool = True, capacity: int = 65_536,
                  backend: Any = None, stats: bool = True, host: bool = False,
@@ -262,6 +274,31 @@ class Profiler(_core.Profiler):
         if not self.closed:
             self._end_step()
             self.finish()
+
+    def renew(self, device: Any = None, *, annotate: bool | None = None, **settings: Any) -> None:
+        """Begins anew with other settings, those of the constructor; forgets what was recorded.
+
+        The object stays the same, so that who holds it goes on with them. Raises ValueError while
+        a scope of it is open.
+
+        >>> from vramscope import Profiler, sim
+        >>> with sim.Device() as device:
+        ...     p = Profiler(enabled=False)
+        ...     p.renew(stats=False)
+        ...     p.checkpoint("times alone").allocated_bytes is None
+        True
+        """
+        self._end_step()
+        known = dict(enabled=True, capacity=65_536, backend=None, stats=True, host=False,
+                     synchronize=False, preserve_torch_peak=False, stack=0, track_tensors=False,
+                     strict=False)
+        unknown = sorted(set(settings) - set(known))
+        if unknown:
+            raise TypeError(f"a Profiler has no setting {unknown[0]!r}")
+        self._renew(**_settings(device, **{**known, **settings}))
+        self._annotate, self._steps = annotate, 0
+        if self.enabled:
+            self.watch()
 
     def phase(self, name: str) -> Phase:
         """A scope of a training step: "data", "forward", "backward", "optimizer", or any name.
@@ -344,11 +381,13 @@ def get() -> Profiler:
     return _the_profiler
 
 
-def enable() -> Profiler:
+def enable(device: Any = None, **settings: Any) -> Profiler:
     """Turns the process's profiler on, in place, and begins its interval; returns it.
 
     It reads the current device of the backend that is active, whose counters its figures are from.
-    Raises ValueError where the profiler was closed. For other settings make a Profiler.
+    device and settings: those of Profiler; with any of them it begins anew and forgets what it has
+    recorded. Raises ValueError where the profiler was closed, or is to begin anew inside a scope
+    of its own.
 
     >>> import vramscope
     >>> from vramscope import sim
@@ -358,20 +397,24 @@ def enable() -> Profiler:
     >>> vramscope.disable()
     """
     profiler = get()
+    if device is not None or settings:
+        profiler.renew(device, **settings)
     profiler.enabled = True
     profiler.watch()
     return profiler
 
 
 def disable() -> None:
-    """Turns the process's profiler off; what it has recorded stays.
+    """Turns the process's profiler off, which ends its step; what it has recorded stays.
 
     >>> import vramscope
     >>> vramscope.disable()
     >>> vramscope.get().enabled
     False
     """
-    get().enabled = False
+    profiler = get()
+    profiler._end_step()
+    profiler.enabled = False
 
 
 def checkpoint(name: str, tensor: Any = None, info: Any = None) -> _core.Record | None:

@@ -278,7 +278,12 @@ void profiler_checkpoint(struct profiler *p, uint32_t device, uint32_t path,
 void profiler_open(struct profiler *p, uint32_t device, uint32_t path, struct vrs_scope *ret)
 {
     *ret = (struct vrs_scope){
-        .path = path, .device = device, .detail = no_detail, .slot.device = device
+        .path = path,
+        .device = device,
+        .detail = no_detail,
+        .slot.device = device,
+        .born = VRS_UNKNOWN,
+        .died = VRS_UNKNOWN,
     };
     if (!p->options.no_stats)
         meter_open(p->meter, p->options.backend, device, p->options.flags, &ret->slot);
@@ -312,6 +317,8 @@ void profiler_close(struct profiler *p, struct vrs_scope *scope, uint32_t raised
     ret->t_ns = scope->began_ns - p->made_ns;
     ret->duration_ns = ended - scope->began_ns;
     ret->device_ns = device_ns;
+    ret->born = scope->born;
+    ret->died = scope->died;
     ret->detail = scope->detail;
     ret->path = scope->path;
     ret->device = scope->device;

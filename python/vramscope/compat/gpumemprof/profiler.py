@@ -6,7 +6,6 @@ peaks that they would have alone.  Tensors are counted without a forced collecti
 """
 from __future__ import annotations
 
-import gc
 import sys
 import time
 from collections import defaultdict
@@ -45,13 +44,9 @@ def gauge(backend: _core.Backend, number: int, from_reset: bool = False) -> Any:
 
 
 def _device_tensors(backend: _core.Backend) -> int:
-    """Tensors on devices that the collector of garbage knows; on a simulated one its handles."""
-    if backend.name == "sim":
-        return sum(handle.live for handle in _core._instances(gc.get_objects(), _core.Handle))
-    tensor = getattr(sys.modules.get("torch"), "Tensor", None)
-    if tensor is None:
-        return 0
-    return sum(bool(found.is_cuda) for found in _core._instances(gc.get_objects(), tensor))
+    """Tensors on devices that the collector of garbage knows."""
+    from vramscope import census
+    return len(census.device_tensors(backend))
 
 
 def _stack() -> str:
