@@ -129,6 +129,7 @@ struct vrs_sim *sim_of(PyObject *object); /* of an object of class Sim, which ke
 PyObject *objects_model_size(PyObject *module, PyObject *args);
 PyObject *objects_tensors(PyObject *module, PyObject *args);
 PyObject *objects_cycles(PyObject *module, PyObject *args);
+PyObject *objects_growth(PyObject *module, PyObject *args);
 
 /* A pool of Python's threads must not multiply into one of ours for each of its threads. */
 bool on_main_thread(void);

@@ -121,6 +121,9 @@ static PyMethodDef functions[] = {
     { "cycles", objects_cycles, METH_VARARGS,
       "cycles(objects, references, least_bytes, draw, /)\n--\n\n"
       "The answer, or with `draw` an SVG of the largest; see vramscope.watch_cycles." },
+    { "_growth", objects_growth, METH_VARARGS,
+      "_growth(readings, first_step, every, wanted, least_bytes, collected_bytes, first, last, /)\n"
+      "--\n\nSee vramscope.LeakDetector." },
     { NULL, NULL, 0, NULL },
 };
 
