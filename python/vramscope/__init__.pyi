@@ -20,6 +20,9 @@ from vramscope._core import unread as unread
 from vramscope._core import version as version
 from vramscope._core import view as view
 from vramscope.cycles import watch_cycles as watch_cycles
+from vramscope.leaks import LeakDetector as LeakDetector
+from vramscope.leaks import LeakError as LeakError
+from vramscope.leaks import Leaks as Leaks
 from vramscope.model import model_size as model_size
 from vramscope.model import summary as summary
 from vramscope.named import Names as Names
@@ -43,6 +46,9 @@ __all__ = [
     "Column",
     "Error",
     "File",
+    "LeakDetector",
+    "LeakError",
+    "Leaks",
     "Names",
     "Profiler",
     "Record",
