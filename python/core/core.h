@@ -131,6 +131,7 @@ PyObject *objects_model_size(PyObject *module, PyObject *args);
 PyObject *objects_tensors(PyObject *module, PyObject *args);
 PyObject *objects_cycles(PyObject *module, PyObject *args);
 PyObject *objects_instances(PyObject *module, PyObject *args);
+PyObject *objects_growth(PyObject *module, PyObject *args);
 
 /* A pool of Python's threads must not multiply into one of ours for each of its threads. */
 bool on_main_thread(void);

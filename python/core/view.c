@@ -405,6 +405,15 @@ PyObject *view_rebuild(PyObject *module, PyObject *args)
 
 static PyObject *view_metrics(PyObject *self, PyObject *args, PyObject *kwargs);
 
+static PyObject *scope_html(PyObject *self, PyObject *unused)
+{
+    PyObject *html = PyImport_ImportModule("vramscope.html");
+    PyObject *made = html == NULL ? NULL : PyObject_CallMethod(html, "scope_page", "O", self);
+    (void)unused;
+    Py_XDECREF(html);
+    return made;
+}
+
 static void view_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
@@ -438,6 +447,7 @@ static PyMethodDef record_methods[] = {
 
 static PyMethodDef scope_methods[] = {
     { "to_dict", view_dict, METH_NOARGS, "to_dict()\n--\n\nAll members by name." },
+    { "_repr_html_", scope_html, METH_NOARGS, NULL },
     { "__reduce__", view_reduce, METH_NOARGS, "For pickling." },
     { NULL, NULL, 0, NULL },
 };

@@ -1,4 +1,6 @@
 """What __getattr__ of the package finds, for type checkers."""
+from typing import Any
+
 from vramscope._core import Backend as Backend
 from vramscope._core import Column as Column
 from vramscope._core import Error as Error
@@ -20,6 +22,9 @@ from vramscope._core import unread as unread
 from vramscope._core import version as version
 from vramscope._core import view as view
 from vramscope.cycles import watch_cycles as watch_cycles
+from vramscope.leaks import LeakDetector as LeakDetector
+from vramscope.leaks import LeakError as LeakError
+from vramscope.leaks import Leaks as Leaks
 from vramscope.model import model_size as model_size
 from vramscope.model import summary as summary
 from vramscope.named import Names as Names
@@ -43,6 +48,9 @@ __all__ = [
     "Column",
     "Error",
     "File",
+    "LeakDetector",
+    "LeakError",
+    "Leaks",
     "Names",
     "Profiler",
     "Record",
@@ -79,3 +87,6 @@ __all__ = [
     "watch_cycles",
 ]
 __version__: str
+
+def load_ipython_extension(shell: Any) -> None: ...
+def unload_ipython_extension(shell: Any) -> None: ...
