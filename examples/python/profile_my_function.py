@@ -26,7 +26,8 @@ with device(), Profiler() as profiler:
     result, measured = profiler.call(layer, 8192)
 
 print(profiler.summary())
-print(f"one call: {measured.peak_delta_bytes >> 20} MiB at most, {measured.delta_bytes >> 20} MiB kept,",
+print(f"one call: {measured.peak_delta_bytes >> 20} MiB at most,",
+      f"{measured.delta_bytes >> 20} MiB kept,",
       f"{measured.allocations} allocations, {measured.state}")
 if len(sys.argv) > 1:
     print("written to", profiler.save(sys.argv[1]))

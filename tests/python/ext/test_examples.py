@@ -12,7 +12,7 @@ HELPER = "anywhere.py"
 LINES_MOST = 40
 # Of each example: its words, the exit status, and what it says.
 RUNS = (
-    ("explain_my_crash.py", (), 0, ("The program holds too much", "explain_my_crash.py:20 forward", "kept in oom_dumps")),
+    ("explain_my_crash.py", (), 0, ("The program holds too much", "explain_my_crash.py:18 forward", "kept in oom_dumps")),
     ("profile_my_function.py", (), 0, ("forward", "attention in", "1032 MiB at most, 8 MiB kept, 3 allocations, exact")),
     ("profile_my_function.py", ("report.html",), 0, ("written to report.html",)),
     ("check_in_ci.py", (), 0, ("all 2 limits hold",)),
