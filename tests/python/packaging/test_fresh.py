@@ -257,6 +257,14 @@ TORCH = """
 __version__ = "9.9.9"
 class version:
     cuda, hip = {cuda!r}, None
+class _C:
+    pass
+class cuda:
+    is_initialized = staticmethod(lambda: False)
+    class memory:
+        def _record_memory_history(enabled="all", max_entries=1, new_one=0):
+            raise AssertionError
+        _snapshot = _record_memory_history
 """
 
 
@@ -274,7 +282,16 @@ def test_doctor_looks_at_torch(fresh, tmp_path, source, torch, cuda):
     assert checks["torch"]["value"] == torch and checks["torch"]["ok"] == (torch != "broken")
     assert (checks["cuda"]["value"] if "cuda" in checks else None) == cuda
     if torch == "broken":
-        assert "OSError: libcudart.so.12" in checks["torch"]["why"]
+        assert "OSError: libcudart.so.12" in checks["torch"]["why"] and "recorder" not in checks
+    elif cuda == "none":
+        assert checks["recorder"]["why"] == "torch was built without CUDA or HIP"
+        assert checks["backend"]["value"] == "none" and not checks["backend"]["ok"]
+    else:
+        assert checks["recorder"]["why"] == "it takes enabled, max_entries, new_one"
+        assert "torch._C._cuda_memoryStats" in checks["functions"]["why"]
+        assert checks["observer"]["value"] == "none"
+        assert (checks["backend"]["value"], checks["backend"]["ok"]) == ("torch", True)
+        assert "readings of the backend torch" in checks["reading"]["why"]
 
 
 @pytest.mark.long
