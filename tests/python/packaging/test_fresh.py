@@ -64,18 +64,60 @@ def interpreters():
     return {version: path for version, path in by_version.items() if version >= (3, 11)}
 
 
-def test_one_wheel_serves_every_python(wheel, tools, tmp_path):
+@pytest.fixture(scope="module")
+def served(wheel, tools, tmp_path_factory):
+    """An environment with the wheel for each Python here that it serves, by version."""
     if "-abi3-" not in wheel.name:
         pytest.skip(f"{wheel.name} is for one Python")
     least = (3, int(re.search(r"-cp3(\d+)-", wheel.name)[1]))
     found = {version: path for version, path in interpreters().items() if version >= least}
     assert found, "not even the one that built it"
-    for (major, minor), path in found.items():
-        made = Fresh(tmp_path / f"{major}.{minor}", path, "--without-pip")
+    folder, environments = tmp_path_factory.mktemp("served"), {}
+    for version, path in found.items():
+        made = Fresh(folder / "{}.{}".format(*version), path, "--without-pip")
         call(tools, "-m", "pip", "--python", made.python, "install", "--no-index", wheel)
+        environments[version] = made
+    return environments
+
+
+def test_one_wheel_serves_every_python(served):
+    for made in served.values():
         assert made.run(made.python, "-c", TELL).stdout.startswith("True ")
         assert made.run(made.python, "-m", "vramscope", "--version").stdout.split()[-1] == VERSION
-    print("served:", *sorted(found))
+    print("served:", *sorted(served))
+
+
+INTERPRETERS = """
+import sys
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+from vramscope import load
+for isolated in (False, True):
+    if sys.version_info >= (3, 13):
+        made = interpreters.create("isolated" if isolated else "legacy")
+    else:
+        made = interpreters.create(isolated=isolated)
+    try:
+        failed = interpreters.run_string(made, {code!r})
+    except interpreters.RunFailedError as error:
+        failed = error
+    print(getattr(failed, "formatted", failed))
+    interpreters.destroy(made)
+assert load({path!r}).oom().verdict
+"""
+
+
+def test_interpreters_share_the_lock_or_are_refused(served):
+    """Since 3.12 an isolated one has a lock of its own, and CPython refuses it."""
+    script = INTERPRETERS.format(code=f"import vramscope; assert vramscope.load({str(OOM)!r}).oom().verdict",
+                                 path=str(OOM))
+    for version, made in served.items():
+        shared, isolated = made.run(made.python, "-c", script).stdout.splitlines()
+        assert shared == "None", version
+        refused = "does not support loading in subinterpreters" in isolated
+        assert refused if version >= (3, 12) else isolated == "None", version
 
 
 def test_an_older_python_is_refused(wheel, tools, tmp_path):
