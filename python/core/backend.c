@@ -543,31 +543,34 @@ static PyGetSetDef members[] = {
 
 static PyMethodDef methods[] = {
     { "count", method_count, METH_NOARGS,
-      "count()\n--\n\nThe number of devices; None where it is not known yet." },
-    { "current", method_current, METH_NOARGS, "current()\n--\n\nThe current device's number." },
+      "count($self, /)\n--\n\nThe number of devices; None where it is not known yet." },
+    { "current", method_current, METH_NOARGS,
+      "current($self, /)\n--\n\nThe current device's number." },
     { "stats", FAST(method_stats), METH_FASTCALL,
-      "stats(device=None, /)\n--\n\nThe counters of a device: a dict of bytes and counts, None "
-      "where one is not known, and the state of the reading." },
+      "stats($self, device=None, /)\n--\n\n"
+      "The counters of a device: a dict of bytes and counts, None where one is not known, and the "
+      "state of the reading." },
     { "reset_peak", FAST(method_reset_peak), METH_FASTCALL,
-      "reset_peak(device=None, /)\n--\n\nThe counters' peaks become the present values; every open "
-      "scope keeps what it has seen." },
+      "reset_peak($self, device=None, /)\n--\n\n"
+      "The counters' peaks become the present values; every open scope keeps what it has seen." },
     { "empty_cache", FAST(method_empty_cache), METH_FASTCALL,
-      "empty_cache(device=None, /)\n--\n\nGives cached segments back. False where that is not "
-      "possible." },
+      "empty_cache($self, device=None, /)\n--\n\n"
+      "Gives cached segments back. False where that is not possible." },
     { "synchronize", FAST(method_synchronize), METH_FASTCALL,
-      "synchronize(device=None, /)\n--\n\nWaits for the device. False where that is not "
-      "possible." },
+      "synchronize($self, device=None, /)\n--\n\n"
+      "Waits for the device. False where that is not possible." },
     { "device_name", FAST(method_device_name), METH_FASTCALL,
-      "device_name(device=None, /)\n--\n\nThe name of a device, or None." },
+      "device_name($self, device=None, /)\n--\n\nThe name of a device, or None." },
     { "memory", FAST(method_memory), METH_FASTCALL,
-      "memory(device=None, /)\n--\n\n(free bytes, total bytes) as the driver says, each or None." },
+      "memory($self, device=None, /)\n--\n\n"
+      "(free bytes, total bytes) as the driver says, each or None." },
     { "utilisation", FAST(method_utilisation), METH_FASTCALL,
-      "utilisation(device=None, /)\n--\n\nPercent of the time in which the device was busy, or "
-      "None." },
+      "utilisation($self, device=None, /)\n--\n\n"
+      "Percent of the time in which the device was busy, or None." },
     { "device_ns", FAST(method_device_ns), METH_FASTCALL,
-      "device_ns(device=None, /)\n--\n\nThe device's own time in nanoseconds, or None." },
+      "device_ns($self, device=None, /)\n--\n\nThe device's own time in nanoseconds, or None." },
     { "clock_ns", method_clock_ns, METH_NOARGS,
-      "clock_ns()\n--\n\nThe backend's own clock in nanoseconds, or None for the host's." },
+      "clock_ns($self, /)\n--\n\nThe backend's own clock in nanoseconds, or None for the host's." },
     { NULL, NULL, 0, NULL },
 };
 

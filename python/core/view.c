@@ -429,16 +429,17 @@ void view_prepare(void)
 }
 
 static PyMethodDef record_methods[] = {
-    { "to_dict", view_dict, METH_NOARGS, "to_dict()\n--\n\nAll members by name." },
+    { "to_dict", view_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nAll members by name." },
     { "metrics", (PyCFunction)(void (*)(void))view_metrics, METH_VARARGS | METH_KEYWORDS,
-      "metrics(prefix=\"vram/\")\n--\n\nWhat a logger of numbers is given: a dict of floats in GiB "
-      "and counts, without what is not known." },
+      "metrics($self, prefix=\"vram/\")\n--\n\n"
+      "What a logger of numbers is given: a dict of floats in GiB and counts, without what is not "
+      "known." },
     { "__reduce__", view_reduce, METH_NOARGS, "For pickling." },
     { NULL, NULL, 0, NULL },
 };
 
 static PyMethodDef scope_methods[] = {
-    { "to_dict", view_dict, METH_NOARGS, "to_dict()\n--\n\nAll members by name." },
+    { "to_dict", view_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nAll members by name." },
     { "__reduce__", view_reduce, METH_NOARGS, "For pickling." },
     { NULL, NULL, 0, NULL },
 };

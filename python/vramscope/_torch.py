@@ -184,3 +184,33 @@ class Recorder:
         if self._attach is not None:
             self._attach(observer)
         return self._attach is not None
+
+    def keywords(self) -> list[str]:
+        """What the recorder can be told, by name; empty where there is none."""
+        import inspect
+        return [] if self._start is None else list(inspect.signature(self._start).parameters)
+
+    def observes(self) -> bool:
+        """Whether an observer can be attached."""
+        return self._attach is not None
+
+
+# By the module that has them; what else could be had instead is asked where one of them is gone.
+_PRIVATE = {
+    "_C": ("_cuda_memoryStats", "_cuda_resetPeakMemoryStats", "_cuda_getDevice",
+           "_cuda_isInBadFork", "_cuda_isHistoryEnabled",
+           "_cuda_attach_out_of_memory_observer", "_data_address"),
+    "cuda": ("_lazy_call",),
+    "cuda.memory": ("_record_memory_history", "_snapshot"),
+}
+
+
+def gone(torch: Any) -> list[str]:
+    """The private functions that this torch does not have."""
+    lacks = []
+    for place, names in _PRIVATE.items():
+        module = torch
+        for part in place.split("."):
+            module = getattr(module, part, None)
+        lacks += [f"torch.{place}.{name}" for name in names if not hasattr(module, name)]
+    return lacks

@@ -12,10 +12,14 @@ import inspect
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, TypeVar
 
 from vramscope import _core, backends, files
 from vramscope._answer import Answer
+
+TYPE_CHECKING = False  # CPython 3.10 has no Self
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Profiler", "Scope", "checkpoint", "disable", "enable", "get", "phase", "scope", "step"]
 
