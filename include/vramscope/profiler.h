@@ -347,6 +347,8 @@ VRS_API void vrs_sampler_now(struct vrs_sampler *sampler);
 /* As vrs_ring_copy. */
 VRS_API uint32_t vrs_sampler_copy(struct vrs_sampler *sampler, uint64_t from, uint32_t most,
                                   struct vrs_sample *ret, uint64_t *ret_first);
+/* Forgets all samples, and what was counted; numbers go on. */
+VRS_API void vrs_sampler_clear(struct vrs_sampler *sampler);
 VRS_API void vrs_sampler_count(struct vrs_sampler *sampler, struct vrs_sampler_counts *ret);
 /* Whether somebody has to wait and read, because the sampling thread may not. */
 VRS_API bool vrs_sampler_needs_reader(const struct vrs_sampler *sampler);

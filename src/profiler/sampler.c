@@ -222,11 +222,11 @@ static void *sample_on(void *arg)
     struct sampler *s = arg;
     prctl(PR_SET_NAME, "vramscope");
     uint64_t due = host_ns(NULL);
-    while (sleep_until(s, due)) {
+    do { /* the first one also where it was stopped meanwhile: a start gives a sample */
         due = slot_now(s, due);
         sampler_now(s);
         due += s->options.interval_ns;
-    }
+    } while (sleep_until(s, due));
     return NULL;
 }
 
@@ -309,6 +309,14 @@ void sampler_read(struct sampler *s)
     /* What it finds is folded into the slot of the samples, as into every other. */
     meter_open(s->meter, s->options.backend, s->options.device, 0, &slot);
     meter_drop(s->meter, &slot);
+}
+
+void sampler_clear(struct sampler *s)
+{
+    ring_clear(&s->ring);
+    pthread_mutex_lock(&s->guard);
+    s->skipped = s->busy = 0;
+    pthread_mutex_unlock(&s->guard);
 }
 
 void sampler_count(struct sampler *s, struct vrs_sampler_counts *ret)

@@ -53,6 +53,7 @@ void sampler_stop(struct sampler *s);
 void sampler_now(struct sampler *s);
 bool sampler_wait(struct sampler *s);
 void sampler_read(struct sampler *s);
+void sampler_clear(struct sampler *s);
 void sampler_count(struct sampler *s, struct vrs_sampler_counts *ret);
 
 #endif

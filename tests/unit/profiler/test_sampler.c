@@ -390,6 +390,10 @@ static void a_busy_device_is_not_waited_for(void **state)
     assert_int_equal(s.age_ns, 9);
     assert_int_equal(s.peak, VRS_UNKNOWN);
     assert_int_equal(counts().busy, 1);
+    vrs_sampler_clear(b.sampler);
+    assert_int_equal(counts().busy, 0);
+    assert_int_equal(counts().rows.first, 2);
+    assert_int_equal(counts().rows.next, 2);
     pthread_barrier_wait(&b.leave);
     pthread_join(thread, NULL);
     pthread_barrier_destroy(&b.inside);
