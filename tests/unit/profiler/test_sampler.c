@@ -21,6 +21,13 @@
 
 enum { MS = 1000000, THREAD_NAME = 16, SOME = 64 };
 
+/* The thread sanitizer ends a child that begins a thread. */
+#ifdef __SANITIZE_THREAD__
+enum { CHILD_THREADS = 0 };
+#else
+enum { CHILD_THREADS = 1 };
+#endif
+
 /* A sampler of one device whose curves are known, and a clock that the test sets. */
 struct bench {
     struct vrs_meter *meter;
@@ -515,9 +522,11 @@ static void a_child_of_fork_can_start_again(void **state)
         uint64_t next = counts().rows.next;
         vrs_sampler_now(b.sampler);
         bool ok = forked && counts().rows.next == next + 1;
-        ok = ok && vrs_sampler_start(b.sampler, &error) == VRS_OK;
-        wait_for(b.samples + 2);
-        ok = ok && counts().state == VRS_SAMPLER_RUNNING;
+        if (CHILD_THREADS) {
+            ok = ok && vrs_sampler_start(b.sampler, &error) == VRS_OK;
+            wait_for(b.samples + 2);
+            ok = ok && counts().state == VRS_SAMPLER_RUNNING;
+        }
         vrs_sampler_stop(b.sampler);
         _exit(ok && counts().state == VRS_SAMPLER_STOPPED ? 0 : 1);
     }
