@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -6,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -16,6 +19,7 @@
 
 #include "made/fault.h"
 #include "made/known_device.h"
+#include "unit/device/fake_nvml.h"
 #include "vramscope/error.h"
 #include "vramscope/profiler.h"
 
@@ -48,6 +52,7 @@ struct bench {
     /* Another thread's reading. */
     bool once;
     pthread_barrier_t inside, leave;
+    const char *driver_id; /* NULL: not known yet */
 };
 
 static struct bench b;
@@ -102,7 +107,29 @@ static void wait_for(uint32_t samples)
     pthread_mutex_unlock(&b.guard);
 }
 
+static enum vrs_status driver_id(void *arg, uint32_t device, char *ret, size_t room)
+{
+    (void)arg;
+    if (b.driver_id == NULL)
+        return VRS_IO;
+    snprintf(ret, room, "%s:%u", b.driver_id, device);
+    return VRS_OK;
+}
+
 enum { ANY_THREAD = 1, OWN_CLOCK = 2, NO_FUNCTIONS = 4 };
+
+/* The library that stands for the driver's, and what it answers. */
+static const char *library;
+static struct fake_nvml *fake;
+
+static int find_fake(void **state)
+{
+    (void)state;
+    library = getenv("VRAMSCOPE_TEST_NVML");
+    void *handle = library == NULL ? NULL : dlopen(library, RTLD_NOW);
+    fake = handle == NULL ? NULL : dlsym(handle, "fake_nvml");
+    return fake != NULL ? 0 : -1;
+}
 
 static enum vrs_status make(uint32_t how, struct vrs_sampler_options options)
 {
@@ -115,14 +142,15 @@ static enum vrs_status make(uint32_t how, struct vrs_sampler_options options)
     b.busy = 12.5;
     pthread_mutex_init(&b.guard, NULL);
     pthread_cond_init(&b.came, NULL);
-    enum vrs_status status = vrs_meter_make(NULL, &b.meter, &error);
+    struct vrs_meter_options meter = { .size = sizeof meter, .driver = library };
+    enum vrs_status status = vrs_meter_make(&meter, &b.meter, &error);
     if (status != VRS_OK)
         return status;
     struct vrs_backend backend = known_device_backend(&b.device, KNOWN_RESETS);
     if (how & NO_FUNCTIONS)
         backend = (struct vrs_backend){ .size = sizeof backend, .name = "none" };
     else
-        backend.memory = memory, backend.utilisation = utilisation;
+        backend.memory = memory, backend.utilisation = utilisation, backend.driver_id = driver_id;
     backend.any_thread = (how & ANY_THREAD) != 0;
     backend.clock_ns = how & OWN_CLOCK ? clock_ns : NULL;
     options.size = sizeof options;
@@ -321,6 +349,83 @@ static void a_reader_without_resets_makes_none(void **state)
     vrs_sampler_read(b.sampler);
     assert_int_equal(take().state, VRS_SAMPLED);
     assert_int_equal(b.device.resets, 0);
+    end();
+}
+
+/* ---- What the driver says. ---- */
+
+static void the_driver_is_asked_by_the_devices_id(void **state)
+{
+    (void)state;
+    *fake = (struct fake_nvml){ .total = 1000, .used = 400, .percent = 30 };
+    begin(OWN_CLOCK, (struct vrs_sampler_options){ .device = 3 });
+    struct vrs_sample s = take();
+    assert_int_equal(s.device_used, VRS_UNKNOWN);
+    assert_true(s.utilisation < 0);
+    assert_string_equal(counts().driver,
+                        "the backend does not say which device of the driver it is");
+    assert_int_equal(fake->inits, 0);
+
+    b.driver_id = "GPU-1"; /* it is known from a later reading on */
+    vrs_sampler_read(b.sampler);
+    for (uint32_t i = 0; i < 50; i++)
+        s = take();
+    assert_int_equal(s.device_used, 400);
+    assert_int_equal(s.device_total, 1000);
+    assert_true(s.utilisation == 30);
+    assert_string_equal(counts().driver, "");
+    assert_string_equal(fake->found, "uuid GPU-1:3");
+    assert_int_equal(fake->inits, 1);
+    /* 50 samples in much less than a second. */
+    assert_in_range(fake->memories, 1, 11);
+    assert_in_range(fake->utilisations, 1, 2);
+    end();
+    assert_int_equal(fake->shutdowns, 1);
+}
+
+static void a_driver_that_fails_is_a_reason(void **state)
+{
+    (void)state;
+    *fake = (struct fake_nvml){ .total = 1000, .used = 400, .utilisation = 3 };
+    begin(OWN_CLOCK, (struct vrs_sampler_options){ 0 });
+    b.driver_id = "GPU-1";
+    vrs_sampler_read(b.sampler);
+    struct vrs_sample s = take();
+    assert_int_equal(s.device_used, 400);
+    assert_true(s.utilisation < 0);
+    assert_string_equal(counts().driver, "nvmlDeviceGetUtilizationRates: Not Supported");
+    end();
+
+    *fake = (struct fake_nvml){ .find = 15 };
+    begin(OWN_CLOCK, (struct vrs_sampler_options){ 0 });
+    b.driver_id = "0000:65:00.0";
+    vrs_sampler_read(b.sampler);
+    assert_int_equal(take().device_used, VRS_UNKNOWN);
+    assert_string_equal(counts().driver, "nvmlDeviceGetHandleByPciBusId_v2: GPU is lost");
+    end();
+}
+
+static void a_question_to_the_driver_has_all_it_says(void **state)
+{
+    (void)state;
+    struct vrs_driver_figures d;
+    begin(ANY_THREAD, (struct vrs_sampler_options){ 0 });
+    *fake = (struct fake_nvml){ .total = 1000, .used = 400, .percent = 30, .count = 2 };
+    fake->pid = (unsigned)getpid();
+    fake->process_bytes = 7;
+    vrs_driver(b.meter, "GPU-1", &d);
+    assert_int_equal(d.used, 400);
+    assert_int_equal(d.total, 1000);
+    assert_true(d.utilisation == 30);
+    assert_int_equal(d.processes, 2);
+    assert_int_equal(d.own, 7);
+    assert_string_equal(d.why, "");
+    fake->processes = 3;
+    vrs_driver(b.meter, "GPU-1", &d);
+    assert_int_equal(d.processes, VRS_UNKNOWN);
+    assert_int_equal(d.own, VRS_UNKNOWN);
+    assert_int_equal(d.used, 400);
+    assert_string_equal(d.why, "nvmlDeviceGetComputeRunningProcesses_v3: Not Supported");
     end();
 }
 
@@ -578,6 +683,9 @@ int main(void)
         cmocka_unit_test(without_resets_it_is_a_lower_bound_at_times),
         cmocka_unit_test(published_values_are_taken_with_their_age),
         cmocka_unit_test(a_reader_without_resets_makes_none),
+        cmocka_unit_test(the_driver_is_asked_by_the_devices_id),
+        cmocka_unit_test(a_driver_that_fails_is_a_reason),
+        cmocka_unit_test(a_question_to_the_driver_has_all_it_says),
         cmocka_unit_test(old_values_wake_the_reader),
         cmocka_unit_test(a_busy_device_is_not_waited_for),
         cmocka_unit_test(an_interval_has_bounds),
@@ -588,5 +696,5 @@ int main(void)
         cmocka_unit_test(a_child_of_fork_can_start_again),
         cmocka_unit_test(it_lives_without_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, find_fake, NULL);
 }
