@@ -610,7 +610,7 @@ static PyMethodDef methods[] = {
       "utilisation(device=None, /)\n--\n\nPercent of the time in which the device was busy, or "
       "None." },
     { "driver", FAST(method_driver), METH_FASTCALL,
-      "driver(device=None, /)\n--\n\nWhat the driver says of a device: a dict of `used_bytes` and "
+      "driver($self, device=None, /)\n--\n\nWhat the driver says of a device: a dict of `used_bytes` and "
       "`total_bytes` of all processes, `utilisation_percent`, `processes` that compute on it, "
       "`own_bytes` of this one, and `why` where one is None. None where the backend has no "
       "driver_id()." },

@@ -417,7 +417,7 @@ static PyMethodDef methods[] = {
       "stop($self, /)\n--\n\nEnds the sampling thread, and waits for its end." },
     { "now", now, METH_NOARGS, "now($self, /)\n--\n\nTakes one sample on the caller's thread." },
     { "samples", samples, METH_VARARGS,
-      "samples(first=0, /)\n--\n\nThe samples that are kept, from that number on: a list of "
+      "samples($self, first=0, /)\n--\n\nThe samples that are kept, from that number on: a list of "
       "Sample." },
     { "table", table, METH_NOARGS, "table($self, /)\n--\n\nAll that are kept, as Samples." },
     { "clear", clear, METH_NOARGS,
