@@ -20,6 +20,11 @@ from vramscope._core import unread as unread
 from vramscope._core import version as version
 from vramscope._core import view as view
 from vramscope.cycles import watch_cycles as watch_cycles
+from vramscope.measure import Measurement as Measurement
+from vramscope.measure import conditions as conditions
+from vramscope.measure import measure_latency as measure_latency
+from vramscope.measure import measure_training as measure_training
+from vramscope.measure import measure_utilisation as measure_utilisation
 from vramscope.model import model_size as model_size
 from vramscope.model import summary as summary
 from vramscope.named import Names as Names
@@ -43,6 +48,7 @@ __all__ = [
     "Column",
     "Error",
     "File",
+    "Measurement",
     "Names",
     "Profiler",
     "Record",
@@ -54,6 +60,7 @@ __all__ = [
     "VramscopeNote",
     "category_rules",
     "checkpoint",
+    "conditions",
     "disable",
     "enable",
     "export_ready",
@@ -61,6 +68,9 @@ __all__ = [
     "index",
     "is_own",
     "load",
+    "measure_latency",
+    "measure_training",
+    "measure_utilisation",
     "merge",
     "model_size",
     "names",
