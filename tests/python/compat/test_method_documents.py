@@ -8,75 +8,18 @@ import io
 import pickle
 import re
 import time
-import types
 
 import documents
 import numpy
 import pytest
-from stand_in import installed, tensors
+from method_program import CALLS, SGD, program
+from stand_in import installed
 from stand_in.simulated import Simulated
 from vramscope import sim
 from vramscope.compat import methodology
 
-MS = 1_000_000
 FUNCTIONS = sorted(documents.DEPTHS)
 WAYS = ("torch", "sim")
-
-
-class Net(tensors.Module):
-    """Its calls take the scripted times, the first the longest; what it returns has so many columns."""
-
-    def __init__(self, device, columns=1000):
-        super().__init__()
-        self.inside = tensors.Linear(1000, columns)
-        self.device, self.calls = device, 0
-
-    def forward(self, data):
-        self.calls += 1
-        self.device.advance(90 * MS if self.calls == 1 else (5 + self.calls % 3) * MS)
-        return self.inside(data)
-
-
-class Loss:
-    def __init__(self, device, output):
-        self.device, self.value = device, output.sum()
-
-    def backward(self):
-        self.device.advance(11 * MS)
-        self.value.backward()
-
-
-class Adam(tensors.Adam):
-    def __init__(self, device, parameters):
-        super().__init__(parameters)
-        self.device = device
-
-    def step(self):
-        self.device.advance(3 * MS)
-        super().step()
-
-
-class Loader:
-    """Batches of which each takes a while to be loaded."""
-    num_workers = 2
-
-    def __init__(self, device, ms, rows=(64,) * 12):
-        self.device, self.ms, self.rows = device, ms, rows
-
-    def __iter__(self):
-        for number, rows in enumerate(self.rows):
-            self.device.advance((self.ms + number) * MS)
-            yield tensors.Tensor((rows, 1000)), tensors.Tensor((rows,))
-
-
-def program(torch, device, loading_ms=4, columns=1000):
-    """The names that a file of the document has."""
-    model = Net(device, columns).cuda()
-    return {"torch": torch, "np": numpy, "record_function": torch.profiler.record_function, "__name__": "program",
-            "time": types.SimpleNamespace(time=lambda: device.clock / 1e9), "model": model,
-            "criterion": lambda output, target: Loss(device, output), "optimizer": Adam(device, model.parameters()),
-            "dataloader": Loader(device, loading_ms), "batch": tensors.Tensor((64, 1000)),
-            "on_device": tensors.Tensor((64, 1000), device="cuda:0"), "target": tensors.Tensor((64,))}
 
 
 @pytest.fixture
@@ -91,7 +34,7 @@ def said(shared, monkeypatch, tmp_path):
         with sim.Device("80GiB") as device, installed("2.15", [Simulated(device)]) as torch:
             torch.cuda.init()
             monkeypatch.setattr(time, "perf_counter_ns", lambda: device.clock)
-            scope = program(torch, device, **how)
+            scope = {**program(torch, device, **how), "np": numpy}
             if way is None:
                 documents.own_function(shared, "004", name, scope)
             else:
@@ -103,25 +46,6 @@ def said(shared, monkeypatch, tmp_path):
             del scope["on_device"]
             return text.getvalue(), found, scope
     return run
-
-
-CALLS = [
-    ("measure_throughput", "measure_throughput(model, dataloader, num_batches=7)", {}),
-    ("measure_latency", "measure_latency(model, batch)", {}),
-    ("measure_latency", "measure_latency(model, batch, 20, warmup=0)", {}),
-    ("measure_memory", "measure_memory(model, on_device)", {"columns": 500_000}),
-    ("profile_dataloader_vs_model", "profile_dataloader_vs_model(model, dataloader, 9)", {}),
-    ("profile_dataloader_vs_model", "profile_dataloader_vs_model(model, dataloader, num_batches=9)", {"loading_ms": 200}),
-    ("profile_training_phases", "profile_training_phases(model, batch, target)", {}),
-    ("track_memory", "track_memory('a stage')", {"columns": 1_000_000}),
-    ("track_memory", "track_memory('a stage whose name is longer than thirty columns')", {}),
-    ("analyze_peak_memory", "analyze_peak_memory(model, batch, target)", {"columns": 4_000_000}),
-    ("analyze_peak_memory", "analyze_peak_memory(model, batch, target)", {}),
-    ("benchmark_with_warmup", "benchmark_with_warmup(model, batch)", {}),
-    ("benchmark_with_warmup", "benchmark_with_warmup(model, batch, 1, iterations=3)", {}),
-    ("profile_memory_usage", "profile_memory_usage(model, batch, target)", {"columns": 4_000_000}),
-    ("profile_memory_usage", "profile_memory_usage(model, batch, target)", {"columns": 300}),
-]
 
 
 def without_indent(text):
@@ -202,16 +126,6 @@ def test_latency_gives_the_mode_back(said):
     call = "measure_latency(model, batch, 1, warmup=1)"
     assert not said(None, "measure_latency", call)[2]["model"].training
     assert said("torch", "measure_latency", call)[2]["model"].training
-
-
-class SGD:
-    """Its state is 4 GB, and has a number beside its tensor."""
-    state = {"weight": {"momentum": tensors.Tensor((10**9,)), "step": 3}}
-
-    def step(self):
-        pass
-
-    zero_grad = step
 
 
 def test_the_document_knows_no_state_but_adams(said):
