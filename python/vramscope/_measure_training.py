@@ -90,11 +90,13 @@ def run(model: Any, dataloader: Iterable[Any], criterion: Callable[..., Any], op
         model.train()
     with Profiler(clock.device) as profiler:
         loop = _Loop(model, criterion, optimizer, clock, profiler)
-        loader, began = iter(dataloader), clock.mark()
+        asked, began = clock.host_ns(), clock.mark()
+        loader = iter(dataloader)  # which starts workers: the first batch's
         for number in range(warmup + batches):
             if number == warmup:
                 began = clock.mark()
-            asked = clock.host_ns()
+            if number > 0:
+                asked = clock.host_ns()
             try:
                 data, target = next(loader)
             except StopIteration:

@@ -35,7 +35,10 @@ def test_constants():
     assert compat.TIME_FORMAT_STR == "%b_%d_%H_%M_%S" and compat.MAX_NUM_OF_MEM_EVENTS_PER_SNAPSHOT == 100_000
 
 
-def test_a_run_is_recorded_and_written(caplog, tmp_path):
+def test_a_run_is_recorded_and_written(caplog, tmp_path, monkeypatch):
+    moment = time.localtime()
+    strftime = time.strftime
+    monkeypatch.setattr(time, "strftime", lambda form: strftime(form, moment))
     with sim.Device("1GiB", history=0) as device:
         compat.start_record_memory_history()
         kept = device.alloc("20MiB", tag="kept")
