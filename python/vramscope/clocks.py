@@ -22,11 +22,12 @@ __all__ = ["Clock", "clock_for", "device_of"]
 class Clock:
     """Marks of moments, and milliseconds between them.
 
-    kind: "device" or "host"; why: a sentence on why it is the host's, else None. backend, device:
-    whose memory belongs to what is timed.
+    kind: "device" or "host"; why: what makes it the host's, else None. backend, device: whose memory
+    belongs to what is timed; on_device: whether any does.
     """
 
     kind: str = "host"
+    on_device = True
 
     def __init__(self, backend: _core.Backend, device: int, why: str | None = None) -> None:
         self.backend, self.device, self.why = backend, device, why
@@ -50,6 +51,8 @@ class Clock:
 
 class _Host(Clock):
     """The host's clock, for work on a device that has no events: it waits for the device."""
+
+    on_device = False
 
     def __init__(self, backend: _core.Backend, device: int, why: str, kind: str | None) -> None:
         super().__init__(backend, device, why)
@@ -109,14 +112,11 @@ def clock_for(model: Any) -> Clock:
     backend, place = backends.auto(), device_of(model)
     kind = None if place is None else str(getattr(place, "type", place)).partition(":")[0]
     if not backends.available(backend):
-        return _Host(backend, 0, "there is no device whose time could be asked for", kind)
+        return _Host(backend, 0, "there is no device", kind)
     number = getattr(place, "index", None)
     if backend.name == "torch":
         if kind not in (None, "cuda"):
             return _Host(backend, backend.current(), f"the model is on {place}", kind)
         sys.modules["torch"].cuda.init()  # what is timed uses it in a moment; before, nothing is known
         return _Events(backend, backend.current() if number is None else number)
-    device = number if kind == "cuda" and number is not None else backend.current()
-    if backend.device_ns(device) is None:
-        return _Host(backend, device, "this backend does not tell the device's time", kind)
-    return _Counted(backend, device)
+    return _Counted(backend, backend.current() if kind != "cuda" or number is None else number)

@@ -131,7 +131,7 @@ def test_a_loader_that_is_empty_or_short(said):
 
 
 def test_times_are_the_hosts_without_a_device(without_a_device):
-    note = "Times are the host's: there is no device whose time could be asked for."
+    note = "Times are the host's: there is no device."
     for call in ("measure_throughput(model, dataloader)", "measure_latency(model, batch, 3)",
                  "benchmark_with_warmup(model, batch, 1, 3)", "profile_dataloader_vs_model(model, dataloader, 5)",
                  "profile_training_phases(model, batch, target)"):
@@ -142,7 +142,7 @@ def test_times_are_the_hosts_without_a_device(without_a_device):
 
 
 def test_memory_is_unknown_without_a_device(without_a_device):
-    note = "There is no device, so that nothing is known of its memory (nan)"
+    note = "Memory is that of a device alone: there is no device."
     text, found = without_a_device("measure_memory(model, batch)")
     assert text.startswith("Peak memory: nan GB\n" + note) and str(found) == NAN
     text, found = without_a_device("analyze_peak_memory(model, batch, target)")

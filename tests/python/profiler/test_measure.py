@@ -123,7 +123,7 @@ def test_the_step_that_never_moves_the_clock_ends():
 def test_without_a_device_all_is_unknown_and_the_host_times():
     made = checked(vramscope.measure_latency(lambda: None, iterations=5))
     assert made.time("latency")["clock"] == "host" and made.time("latency")["median"] >= 0
-    assert made["notes"] == ["Times are the host's: there is no device whose time could be asked for."]
+    assert made["notes"] == ["Times are the host's: there is no device."]
     assert made.figure("utilisation") is made.figure("device_used_bytes") is None
     assert str(made).endswith(made["notes"][0]) and "GPU Utilization: unknown, Memory: unknown" in str(made)
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from vramscope.profiler import Profiler
 
 _RULE, _THIN = "=" * 80, "-" * 80
-_NO_DEVICE = ("There is no device, so that nothing is known of its memory (nan): memory of the host "
-              "is not counted.")
 _MEANING = """\
 Allocated: bytes of the blocks that tensors hold.
 Reserved: bytes that the allocator has from the device, held by tensors or kept for later.
@@ -34,16 +32,15 @@ def _profiler(device: int | None = None) -> Profiler:
     return Profiler(device)
 
 
-def _note(clock: Clock, profiler: Profiler) -> list[str]:
-    known = clock.backend.stats(profiler.device)["allocated_bytes"] is not None
-    return [] if known else [_NO_DEVICE]
+def _note(clock: Clock) -> list[str]:
+    return [] if clock.on_device else [f"Memory is that of a device alone: {clock.why}."]
 
 
 def measure_memory(model: Any, sample_batch: Any, *, criterion: Any = None,
                    target: Any = None) -> float:
     """Prints the peak of one forward, loss and backward; returns it in units of 10**9 bytes: D04.
 
-    No optimizer runs, so that it is not the peak of training. NaN without a device.
+    No optimizer runs, so that it is not the peak of training. NaN where that is not known.
     """
     criterion, target = names(sys._getframe(1).f_globals, criterion=criterion, target=target)
     clock = clock_for(model)
@@ -54,9 +51,8 @@ def measure_memory(model: Any, sample_batch: Any, *, criterion: Any = None,
         loss.backward()
         clock.wait()
         record = profiler.checkpoint("backward")
-        note = _note(clock, profiler)
     peak = gigabytes(None if record is None else record.peak_bytes)
-    out("\n".join([f"Peak memory: {peak:.2f} GB", *note]))
+    out("\n".join([f"Peak memory: {peak:.2f} GB", *_note(clock)]))
     return peak
 
 
@@ -85,7 +81,7 @@ def analyze_peak_memory(model: Any, batch: Any, target: Any, *, criterion: Any =
     """Prints the peak until the end of each phase of a step, and what dominates it: row D18.
 
     A dict of "forward", "backward", "optimizer" and "peak" in units of 10**9 bytes; each is the peak
-    since the step began. NaN without a device.
+    since the step began. NaN where that is not known.
     """
     criterion, optimizer = names(sys._getframe(1).f_globals, criterion=criterion,
                                  optimizer=optimizer)
@@ -107,12 +103,11 @@ def analyze_peak_memory(model: Any, batch: Any, target: Any, *, criterion: Any =
         stepped = peak("optimizer")
         optimizer.zero_grad()
         overall = peak("zero_grad")
-        note = _note(clock, profiler)
     stages = {"Peak after forward": forward, "Peak after loss": after_loss,
               "Peak after backward": backward, "Peak after optimizer": stepped,
               "Overall peak": overall}
     out("\n".join([*(f"{label}: {gb:.2f} GB" for label, gb in stages.items()),
-                   *(note or _peak_verdict(forward, backward))]))
+                   *(_note(clock) or _peak_verdict(forward, backward))]))
     return {"forward": forward, "backward": backward, "optimizer": stepped, "peak": overall}
 
 
@@ -131,10 +126,10 @@ def capture_memory_snapshot(filename: str = "memory_snapshot.pickle", *, model: 
     model, dataloader, criterion, optimizer = names(
         sys._getframe(1).f_globals, model=model, dataloader=dataloader, criterion=criterion,
         optimizer=optimizer)
-    _history.available()
+    there = _history.available()
     source, why = _history.source()
-    if source is None:
-        out(f"There is no memory snapshot: {why}.")
+    if source is None or not there:
+        out(f"There is no memory snapshot: {why or 'there is no device'}.")
         return
     move = mover(model, clock_for(model))
     _history.begin(source)
@@ -162,7 +157,7 @@ def profile_memory_usage(model: Any, sample_batch: Any, sample_target: Any, *,
     """Prints memory at each stage of a step, and what it consists of by an estimate: row D30.
 
     A dict of "peak_gb", "parameters_gb", and "fragmentation_ratio", which is reserved over allocated
-    at the end and so mostly tells of cache. The cache is emptied at first. NaN without a device.
+    at the end and so mostly tells of cache. The cache is emptied at first. NaN where that is not known.
     """
     criterion, optimizer = names(sys._getframe(1).f_globals, criterion=criterion,
                                  optimizer=optimizer)
@@ -186,10 +181,9 @@ def profile_memory_usage(model: Any, sample_batch: Any, sample_target: Any, *,
         stage("After optimizer step")
         optimizer.zero_grad()
         allocated, reserved, peak = stage("After zero_grad")
-        note = _note(clock, profiler)
         out(f"{_THIN}\n\nPeak memory usage: {peak:.2f} GB")
         out("\n".join(["", _RULE, "DETAILED MEMORY SUMMARY", _RULE,
-                       memory_summary(clock.backend, clock.device), *note]))
+                       memory_summary(clock.backend, clock.device), *_note(clock)]))
     out("\n".join(["", _RULE, "MEMORY OPTIMIZATION SUGGESTIONS", _RULE]))
     if reserved > allocated * 1.5:
         out("⚠️ Memory fragmentation detected\n"
