@@ -20,6 +20,8 @@ from vramscope._core import unread as unread
 from vramscope._core import version as version
 from vramscope._core import view as view
 from vramscope.cycles import watch_cycles as watch_cycles
+from vramscope.expect import Expected as Expected
+from vramscope.expect import expect_recording as expect_recording
 from vramscope.measure import Measurement as Measurement
 from vramscope.measure import conditions as conditions
 from vramscope.measure import measure_latency as measure_latency
@@ -47,6 +49,7 @@ __all__ = [
     "Backend",
     "Column",
     "Error",
+    "Expected",
     "File",
     "Measurement",
     "Names",
@@ -63,6 +66,7 @@ __all__ = [
     "conditions",
     "disable",
     "enable",
+    "expect_recording",
     "export_ready",
     "get",
     "index",
