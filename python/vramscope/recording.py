@@ -52,17 +52,6 @@ def source():
     return (made, None) if refused is None else (None, refused)
 
 
-def in_a_block(of):
-    """Whether a block of record() that is open records with this source."""
-    key = _key(of)
-    return any(_key(recorder._source) == key for recorder in _begun)
-
-
-def _key(of):
-    """What two sources have in common that are one and the same recorder."""
-    return getattr(of, "device", None) or type(of)
-
-
 def log(text):
     """One line to the logger `vramscope`."""
     import logging
@@ -161,11 +150,14 @@ class Recorder:
         self._source, why = source()
         if self._source is None:
             self._refuse(why)
-        elif in_a_block(self._source):
+        elif any(other._source_key() == self._source_key() for other in _begun):
             self._inner = True  # the outer one stops
         else:
             self._start()
         return self
+
+    def _source_key(self):
+        return getattr(self._source, "device", None) or type(self._source)
 
     def _start(self):
         _begun.append(self)

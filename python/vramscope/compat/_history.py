@@ -35,10 +35,16 @@ def source() -> tuple[Any, str | None]:
     return found
 
 
+def _is_of_a_block(of: Any) -> bool:
+    """Whether a block of record() that is open records with this source."""
+    key = getattr(of, "device", None) or type(of)
+    return any(recorder._source_key() == key for recorder in _recording._begun)
+
+
 def begin(of: Any) -> None:
     """Records from now on, or from the moment in which CUDA is initialised, all kinds of frames."""
     global _wanted
-    if _recording.in_a_block(of):
+    if _is_of_a_block(of):
         return
     token = _wanted = object()
 
@@ -52,7 +58,7 @@ def begin(of: Any) -> None:
 def end(of: Any) -> None:
     """Ends recording, and forgets what was recorded."""
     global _wanted
-    if not _recording.in_a_block(of):
+    if not _is_of_a_block(of):
         _wanted = None
         of.stop()
 
