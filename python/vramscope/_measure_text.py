@@ -61,12 +61,15 @@ def text_of(document: dict[str, Any]) -> str:
                         for label, name in (("Throughput", "throughput"),
                                             ("Without loading", "throughput_without_loading")))]
         lines += _loading(values)
+        split = values["inactive_split_ratio"]
+        if split is not None:
+            lines.append(f"Of what is reserved {split * 100:.1f} % is split and can not be given "
+                         "back.")
     if "utilisation" in values:
         percent, used = values["utilisation"], values["device_used_bytes"]
         lines.append("GPU Utilization: %s, Memory: %s" % (
             "unknown" if percent is None else f"{percent:.0f}%",
             "unknown" if used is None else f"{used // _MIB} MB"))
-    if document["conditions"]:
-        import json
-        lines += ["", "Conditions: " + json.dumps(document["conditions"])]
+    import json
+    lines += ["", "Conditions: " + json.dumps(document["conditions"])]
     return "\n".join([*lines, *document["notes"]])

@@ -1,6 +1,8 @@
 """The loop of measure_training(): each batch loaded, copied, and trained on, between marks."""
 from __future__ import annotations
 
+import contextlib
+
 from vramscope.clocks import clock_for
 from vramscope.measure import (Measurement, _Busy, _figure, _move, _notes, _ratio, _time,
                                conditions, profiler_range)
@@ -8,7 +10,7 @@ from vramscope.profiler import Profiler
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from vramscope.clocks import Clock
@@ -81,14 +83,25 @@ def _sum(values: list[float]) -> float | None:
     return sum(values) if values else None
 
 
+@contextlib.contextmanager
+def _in_training(model: Any) -> Iterator[None]:
+    """The model is in the mode of training meanwhile, and then in that which it had."""
+    evaluates = getattr(model, "training", None) is False
+    if evaluates:
+        model.train()
+    try:
+        yield
+    finally:
+        if evaluates:
+            model.eval()
+
+
 def run(model: Any, dataloader: Iterable[Any], criterion: Callable[..., Any], optimizer: Any,
         batches: int, warmup: int) -> Measurement:
     """See measure_training()."""
     clock = clock_for(model)
     busy, ended, under = _Busy(clock), None, None
-    if hasattr(model, "train"):
-        model.train()
-    with Profiler(clock.device) as profiler:
+    with _in_training(model), Profiler(clock.device) as profiler:
         loop = _Loop(model, criterion, optimizer, clock, profiler)
         asked, began = clock.host_ns(), clock.mark()
         loader = iter(dataloader)  # which starts workers: the first batch's

@@ -270,8 +270,9 @@ def measure_utilisation(step: Callable[[], object], *, seconds: float = 1.0,
     >>> from vramscope import sim
     >>> with sim.Device() as device:
     ...     device.set_util(87, seconds=60)
-    ...     print(vramscope.measure_utilisation(lambda: device.advance(50_000_000)))
-    GPU Utilization: 87%, Memory: 0 MB
+    ...     made = vramscope.measure_utilisation(lambda: device.advance(50_000_000))
+    >>> made.text().splitlines()[0]
+    'GPU Utilization: 87%, Memory: 0 MB'
     """
     clock = clock_for(model)
     busy, begin = _Busy(clock), clock.host_ns()
@@ -281,7 +282,8 @@ def measure_utilisation(step: Callable[[], object], *, seconds: float = 1.0,
         if clock.host_ns() - begin >= seconds * 1e9:
             break
     clock.wait()
-    return Measurement("utilisation", [], [], busy.figures(), {}, [])
+    return Measurement("utilisation", [], [], busy.figures(),
+                       conditions(step if model is None else model), [])
 
 
 def measure_training(model: Any, dataloader: Iterable[Any], *, criterion: Callable[..., Any],

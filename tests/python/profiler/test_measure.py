@@ -87,7 +87,15 @@ def test_peaks_are_those_of_each_phase(run):
     assert phases["backward"]["peak_delta_bytes"] == pytest.approx(weights, rel=0.02)
     assert phases["optimizer"]["allocated_total_bytes"] == pytest.approx(2 * weights, rel=0.02)
     assert all(row["states"]["exact"] == 3 for row in phases.values())
-    assert "peak above begin" in str(made) and made.figure("inactive_split_ratio") < 1
+    split = made.figure("inactive_split_ratio")
+    assert "peak above begin" in str(made) and 0 < split < 1
+    assert "Of what is reserved %.1f %% is split and can not be given back." % (split * 100) in str(made)
+
+
+def test_a_model_has_its_mode_back(run):
+    assert run("(model.eval(), train(batches=1, warmup=0), model.training)[1:]")[1] is False
+    made = run("(model.eval(), train(batches=1, warmup=0))[1]")
+    assert made["conditions"]["mode"] == "train"
 
 
 def test_a_short_loader_ends_it(run):
@@ -108,7 +116,9 @@ def test_utilisation_is_the_mean_of_the_window(run):
         scope["step"] = lambda: scope["device"].advance(100 * MS)
     made = checked(run("vramscope.measure_utilisation(step, seconds=0.4)", busy))
     assert made.figure("utilisation") == 45 and made.figure("utilisation_readings") == 4
-    assert str(made) == "GPU Utilization: 45%%, Memory: %d MB" % (made.figure("device_used_bytes") >> 20)
+    line, _, under = str(made).splitlines()
+    assert line == "GPU Utilization: 45%%, Memory: %d MB" % (made.figure("device_used_bytes") >> 20)
+    assert under.startswith('Conditions: {"model": "<lambda>", ')
     made = run("vramscope.measure_utilisation(lambda: device.advance(10**9))")
     assert made.figure("utilisation") is None and str(made).startswith("GPU Utilization: unknown, Memory: ")
     made = run("(device.set_util(70, 60), train(batches=5))[1]")
