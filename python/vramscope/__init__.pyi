@@ -22,6 +22,13 @@ from vramscope._core import unread as unread
 from vramscope._core import version as version
 from vramscope._core import view as view
 from vramscope.cycles import watch_cycles as watch_cycles
+from vramscope.expect import Expected as Expected
+from vramscope.expect import expect_recording as expect_recording
+from vramscope.measure import Measurement as Measurement
+from vramscope.measure import conditions as conditions
+from vramscope.measure import measure_latency as measure_latency
+from vramscope.measure import measure_training as measure_training
+from vramscope.measure import measure_utilisation as measure_utilisation
 from vramscope.model import model_size as model_size
 from vramscope.model import summary as summary
 from vramscope.named import Names as Names
@@ -44,7 +51,9 @@ __all__ = [
     "Backend",
     "Column",
     "Error",
+    "Expected",
     "File",
+    "Measurement",
     "Names",
     "Profiler",
     "Record",
@@ -58,13 +67,18 @@ __all__ = [
     "VramscopeNote",
     "category_rules",
     "checkpoint",
+    "conditions",
     "disable",
     "enable",
+    "expect_recording",
     "export_ready",
     "get",
     "index",
     "is_own",
     "load",
+    "measure_latency",
+    "measure_training",
+    "measure_utilisation",
     "merge",
     "model_size",
     "names",

@@ -100,6 +100,55 @@ class Statistics:
             self._cuda.synchronize(device)
 
 
+class Events:
+    """Moments on the stream that is current on a device, as torch's own events tell them."""
+
+    def __init__(self, torch: Any, device: int) -> None:
+        self._cuda, self._device = torch.cuda, device
+
+    def mark(self) -> Any:
+        """An event that is recorded now; the device comes to it when what is before it is done."""
+        event = self._cuda.Event(enable_timing=True)
+        event.record(self._cuda.current_stream(self._device))
+        return event
+
+    def wait(self) -> None:
+        """Until the device has done all that it was given."""
+        self._cuda.synchronize(self._device)
+
+    def milliseconds(self, begin: Any, end: Any) -> float:
+        """Between two events that the device has come to."""
+        return float(begin.elapsed_time(end))
+
+
+def wait_for(torch: Any, kind: str) -> None:
+    """Until devices of a kind that is not CUDA's, as "mps", have done what they were given."""
+    wait = getattr(getattr(torch, kind, None), "synchronize", None)
+    if wait is not None and kind != "cpu":
+        wait()
+
+
+def memory_summary(torch: Any, device: int) -> str:
+    """torch's own table; a sentence where it has none, as before CUDA is used, when it raises."""
+    if not torch.cuda.is_initialized():
+        return "There is no memory summary: CUDA is not in use yet."
+    return str(torch.cuda.memory_summary(device))
+
+
+def autocast_dtype(torch: Any, kind: str) -> Any:
+    """The dtype of automatic mixed precision on devices of a kind; None where it is off."""
+    try:
+        return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else None
+    except (AttributeError, RuntimeError, TypeError):  # releases before 2.4, or a stand-in
+        return None
+
+
+def cudnn_benchmark(torch: Any) -> bool | None:
+    """Whether cuDNN tries algorithms out, which makes first iterations slow."""
+    found = getattr(getattr(getattr(torch, "backends", None), "cudnn", None), "benchmark", None)
+    return None if found is None else bool(found)
+
+
 def open_range(torch: Any, name: str, *, always: bool) -> Any:
     """A range of torch's profiler that is open, while torch records memory or `always`; or None."""
     try:
