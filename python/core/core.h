@@ -32,6 +32,7 @@ struct core_state {
     struct sampler_object *samplers; /* that run: the first of a list */
     bool samplers_end;               /* they are ended at exit */
     PyObject *innermost_get, *innermost_set; /* of the context variable that has the open scope */
+    atomic_size_t entries;                   /* that are open, of whatever context */
     PyObject *modules;                       /* sys.modules */
     PyObject *resolve;                       /* says what "auto" means; or NULL */
     uint64_t generation;                     /* of that answer */
@@ -132,6 +133,8 @@ struct vrs_sim *sim_of(PyObject *object); /* of an object of class Sim, which ke
 PyObject *objects_model_size(PyObject *module, PyObject *args);
 PyObject *objects_tensors(PyObject *module, PyObject *args);
 PyObject *objects_cycles(PyObject *module, PyObject *args);
+PyObject *objects_instances(PyObject *module, PyObject *args);
+PyObject *objects_growth(PyObject *module, PyObject *args);
 
 /* A pool of Python's threads must not multiply into one of ours for each of its threads. */
 bool on_main_thread(void);

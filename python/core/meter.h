@@ -47,7 +47,8 @@ bool backend_device(struct core_state *state, PyObject *backend, PyObject *devic
 
 /* view.c: Record, ScopeResult and Sample. */
 extern PyType_Spec record_spec, scope_result_spec, sample_spec;
-PyObject *record_view(struct core_state *state, const struct vrs_record *r, double made);
+/* The row is filled by the caller, where it stands. */
+PyObject *record_view(struct core_state *state, double made, struct vrs_record **ret);
 PyObject *scope_view(struct core_state *state, const struct vrs_scope_result *r, double made);
 PyObject *sample_view(struct core_state *state, const struct vrs_sample *r);
 void view_prepare(void); /* before the classes are made */

@@ -37,6 +37,20 @@ static PyObject *core_size(PyObject *module, PyObject *text)
     return PyLong_FromUnsignedLongLong(bytes);
 }
 
+/* None is what is not known. */
+static PyObject *core_size_text(PyObject *module, PyObject *bytes)
+{
+    char text[VRS_SIZE_TEXT];
+    (void)module;
+    if (bytes == Py_None)
+        return PyUnicode_FromString("-");
+    long long number = PyLong_AsLongLong(bytes);
+    if (number == -1 && PyErr_Occurred())
+        return NULL;
+    vrs_size_text(number, text);
+    return PyUnicode_FromString(text);
+}
+
 static PyObject *core_is_own(PyObject *module, PyObject *path)
 {
     PyObject *bytes = NULL;
@@ -111,6 +125,7 @@ static PyMethodDef functions[] = {
     { "version", core_version, METH_NOARGS, core_version_doc },
     { "_backend_changed", backend_changed, METH_O,
       "Who asks for no backend asks resolve() again; None: by the function given before." },
+    { "_size_text", core_size_text, METH_O, "Bytes as texts for people have them." },
     { "_usage", core_usage, METH_O, "An Error with the status \"usage\", to be raised." },
     { "_rebuild_view", view_rebuild, METH_VARARGS,
       "A Record, ScopeResult or Sample out of a pickle." },
@@ -124,6 +139,11 @@ static PyMethodDef functions[] = {
     { "cycles", objects_cycles, METH_VARARGS,
       "cycles(objects, references, least_bytes, draw, /)\n--\n\n"
       "The answer, or with `draw` an SVG of the largest; see vramscope.watch_cycles." },
+    { "_instances", objects_instances, METH_VARARGS,
+      "_instances(objects, kind, /)\n--\n\nThose of a list whose type is the class or below it." },
+    { "_growth", objects_growth, METH_VARARGS,
+      "_growth(readings, first_step, every, wanted, least_bytes, collected_bytes, first, last, /)\n"
+      "--\n\nSee vramscope.LeakDetector." },
     { NULL, NULL, 0, NULL },
 };
 

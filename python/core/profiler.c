@@ -208,11 +208,16 @@ static PyObject *checkpoint(PyObject *self, PyObject *const *args, Py_ssize_t co
     }
     if (p->synchronize)
         profiler_synchronize(p, device);
-    struct vrs_record record;
-    vrs_checkpoint(p->profiler, device, path, given, &record);
-    if (p->strict && record.state == VRS_STATE_UNKNOWN)
+    struct vrs_record *record;
+    PyObject *view = record_view(p->state, p->made, &record);
+    if (view == NULL)
+        return NULL;
+    vrs_checkpoint(p->profiler, device, path, given, record);
+    if (p->strict && record->state == VRS_STATE_UNKNOWN) {
+        Py_DECREF(view);
         return raise_usage(p->state, "the device's counters could not be read");
-    return record_view(p->state, &record, p->made);
+    }
+    return view;
 }
 
 static PyObject *watch(PyObject *self, PyObject *unused)
@@ -250,7 +255,10 @@ static PyObject *records(PyObject *self, PyObject *unused)
     while (list != NULL &&
            (got = vrs_records(p->profiler, from, COPIED_AT_ONCE, row, &first)) != 0) {
         for (uint32_t i = 0; list != NULL && i < got; i++) {
-            PyObject *view = record_view(p->state, &row[i], p->made);
+            struct vrs_record *record;
+            PyObject *view = record_view(p->state, p->made, &record);
+            if (view != NULL)
+                *record = row[i];
             if (view == NULL || PyList_Append(list, view) != 0)
                 Py_CLEAR(list);
             Py_XDECREF(view);
@@ -517,6 +525,9 @@ static PyGetSetDef members[] = {
     { NULL, NULL, NULL, NULL, NULL },
 };
 
+static PyObject *own_methods(PyObject *class, PyObject *unused);
+
+enum { HOT = 2 }; /* the first of the methods */
 static PyMethodDef methods[] = {
     { "checkpoint", FAST(checkpoint), METH_FASTCALL | METH_KEYWORDS,
       "checkpoint($self, /, name, tensor=None, info=None)\n--\n\n"
@@ -528,6 +539,8 @@ static PyMethodDef methods[] = {
       "scope($self, /, name, *, tensor=None, time_device=False)\n--\n\n"
       "A Scope: for `with`, `async with`, or as a decorator. Each entry gives a ScopeResult." },
     { "_scope", FAST(scope_make_of), METH_FASTCALL, "A scope of a class of its own." },
+    { "_own_methods", own_methods, METH_NOARGS | METH_CLASS,
+      "Gives a subclass the hot methods as its own." },
     { "watch", watch, METH_NOARGS,
       "watch($self, /)\n--\n\nBegins the interval that the next checkpoint ends." },
     { "reset", reset, METH_NOARGS,
@@ -541,6 +554,21 @@ static PyMethodDef methods[] = {
     { "finish", finish, METH_NOARGS, "finish($self, /)\n--\n\nRecords nothing any more." },
     { NULL, NULL, 0, NULL },
 };
+
+/* CPython calls a method without detours where the object's class is the one that it was made for,
+ * and not one above. */
+static PyObject *own_methods(PyObject *class, PyObject *unused)
+{
+    (void)unused;
+    for (uint32_t i = 0; i < HOT; i++) {
+        PyObject *method = PyDescr_NewMethod((PyTypeObject *)class, &methods[i]);
+        int set = method == NULL ? -1 : PyObject_SetAttrString(class, methods[i].ml_name, method);
+        Py_XDECREF(method);
+        if (set != 0)
+            return NULL;
+    }
+    Py_RETURN_NONE;
+}
 
 static PyType_Slot slots[] = {
     { Py_tp_new, SLOT(profiler_new) },

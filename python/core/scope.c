@@ -5,6 +5,7 @@
 #include "core.h"
 #include "meter.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +36,9 @@ struct scope {
 /* The innermost entry of the context, NULL for none; a new reference.  False with an exception. */
 static bool innermost(struct core_state *state, struct entry **ret)
 {
+    *ret = NULL;
+    if (atomic_load_explicit(&state->entries, memory_order_relaxed) == 0)
+        return true; /* a context is asked as long as one can hold an entry */
     PyObject *found = PyObject_CallNoArgs(state->innermost_get);
     if (found == NULL)
         return false;
@@ -126,6 +130,7 @@ static struct entry *entry_open(struct scope *s)
     e->scope = s;
     e->counted = count_begin(p, device);
     e->open = true;
+    atomic_fetch_add_explicit(&state->entries, 1, memory_order_relaxed);
     p->open++;
     vrs_scope_open(p->profiler, device, path, &e->row);
     e->row.detail = s->detail;
@@ -149,6 +154,13 @@ static void entry_unlink(struct scope *s, struct entry *e)
     Py_DECREF((PyObject *)e);
 }
 
+static void entry_ends(struct entry *e)
+{
+    e->open = false;
+    e->profiler->open--;
+    atomic_fetch_sub_explicit(&e->profiler->state->entries, 1, memory_order_relaxed);
+}
+
 /* Ends the entry's interval and keeps the result with the scope.  `type` is that of an exception,
  * or None. */
 static void entry_close(struct scope *s, struct entry *e, PyObject *type)
@@ -158,8 +170,7 @@ static void entry_close(struct scope *s, struct entry *e, PyObject *type)
     uint64_t device_ns = VRS_UNKNOWN;
     if (!e->open)
         return;
-    e->open = false;
-    p->open--;
+    entry_ends(e);
     if (e->device_ns != VRS_UNKNOWN) {
         device_ns = device_time(e);
         if (device_ns != VRS_UNKNOWN)
@@ -398,11 +409,10 @@ static int scope_traverse(PyObject *self, visitproc visit, void *arg)
 
 static void entry_drop(struct entry *e)
 {
-    if (e->open) {
-        vrs_scope_drop(e->profiler->profiler, &e->row);
-        e->profiler->open--;
-    }
-    e->open = false;
+    if (!e->open)
+        return;
+    vrs_scope_drop(e->profiler->profiler, &e->row);
+    entry_ends(e);
 }
 
 /* Entries that were never left have no result. */

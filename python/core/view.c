@@ -369,11 +369,10 @@ static PyObject *view_new(struct core_state *state, enum view_class class, doubl
     return (PyObject *)v;
 }
 
-PyObject *record_view(struct core_state *state, const struct vrs_record *r, double made)
+PyObject *record_view(struct core_state *state, double made, struct vrs_record **ret)
 {
     PyObject *v = view_new(state, RECORD_VIEW, made);
-    if (v != NULL)
-        ((struct view *)v)->record = *r;
+    *ret = v != NULL ? &((struct view *)v)->record : NULL;
     return v;
 }
 
@@ -507,6 +506,15 @@ PyObject *view_rebuild(PyObject *module, PyObject *args)
 
 static PyObject *view_metrics(PyObject *self, PyObject *args, PyObject *kwargs);
 
+static PyObject *scope_html(PyObject *self, PyObject *unused)
+{
+    PyObject *html = PyImport_ImportModule("vramscope.html");
+    PyObject *made = html == NULL ? NULL : PyObject_CallMethod(html, "scope_page", "O", self);
+    (void)unused;
+    Py_XDECREF(html);
+    return made;
+}
+
 static void view_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
@@ -559,6 +567,13 @@ static PyMethodDef record_methods[] = {
     { NULL, NULL, 0, NULL },
 };
 
+static PyMethodDef scope_methods[] = {
+    { "to_dict", view_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nAll members by name." },
+    { "_repr_html_", scope_html, METH_NOARGS, NULL },
+    { "__reduce__", view_reduce, METH_NOARGS, "For pickling." },
+    { NULL, NULL, 0, NULL },
+};
+
 static PyMethodDef plain_methods[] = {
     { "to_dict", view_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nAll members by name." },
     { "__reduce__", view_reduce, METH_NOARGS, "For pickling." },
@@ -584,7 +599,7 @@ PyType_Spec record_spec = {
 static PyType_Slot scope_slots[] = {
     { Py_tp_dealloc, SLOT(view_dealloc) },
     { Py_tp_getset, scope_getters },
-    { Py_tp_methods, plain_methods },
+    { Py_tp_methods, scope_methods },
     { Py_tp_richcompare, SLOT(view_compare) },
     { Py_tp_repr, SLOT(view_repr) },
     { Py_tp_doc, SLOT("What happened between entering and leaving a scope.") },

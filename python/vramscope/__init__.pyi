@@ -1,4 +1,6 @@
 """What __getattr__ of the package finds, for type checkers."""
+from typing import Any
+
 from vramscope._core import Backend as Backend
 from vramscope._core import Column as Column
 from vramscope._core import Error as Error
@@ -29,6 +31,9 @@ from vramscope.measure import conditions as conditions
 from vramscope.measure import measure_latency as measure_latency
 from vramscope.measure import measure_training as measure_training
 from vramscope.measure import measure_utilisation as measure_utilisation
+from vramscope.leaks import LeakDetector as LeakDetector
+from vramscope.leaks import LeakError as LeakError
+from vramscope.leaks import Leaks as Leaks
 from vramscope.model import model_size as model_size
 from vramscope.model import summary as summary
 from vramscope.named import Names as Names
@@ -53,6 +58,9 @@ __all__ = [
     "Error",
     "Expected",
     "File",
+    "LeakDetector",
+    "LeakError",
+    "Leaks",
     "Measurement",
     "Names",
     "Profiler",
@@ -97,3 +105,6 @@ __all__ = [
     "watch_cycles",
 ]
 __version__: str
+
+def load_ipython_extension(shell: Any) -> None: ...
+def unload_ipython_extension(shell: Any) -> None: ...

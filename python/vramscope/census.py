@@ -22,13 +22,13 @@ __all__ = ["begin", "device_tensors"]
 
 def device_tensors(backend: _core.Backend, device: int | None = None) -> list[Any]:
     """Tensors on a device, or on all, that the collector knows; of a simulated one its Handles."""
-    from vramscope._core import Handle
+    from vramscope._core import Handle, _instances
     if backend.name == "sim":
-        return [thing for thing in gc.get_objects() if type(thing) is Handle and thing.live
-                and device in (None, thing.device)]
-    kind = getattr(sys.modules.get("torch"), "Tensor", ())
-    return [thing for thing in gc.get_objects() if issubclass(type(thing), kind)
-            and thing.is_cuda and device in (None, thing.device.index)]
+        return [handle for handle in _instances(gc.get_objects(), Handle)
+                if handle.live and device in (None, handle.device)]
+    kind = getattr(sys.modules.get("torch"), "Tensor", None)
+    return [] if kind is None else [tensor for tensor in _instances(gc.get_objects(), kind)
+                                    if tensor.is_cuda and device in (None, tensor.device.index)]
 
 
 def begin(backend: _core.Backend, device: int) -> Callable[[], tuple[int, int]]:

@@ -425,6 +425,7 @@ class Profiler(_core.Profiler):
         return value, made.result
 
 
+Profiler._own_methods()
 _the_profiler: Profiler | None = None
 
 
