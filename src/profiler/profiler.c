@@ -6,7 +6,6 @@
 
 #include "device/process.h"
 #include "profiler/clock.h"
-#include "profiler/ledger.h"
 
 enum { CAPACITY_DEFAULT = 65536, WATCHED_MAX = 4096 };
 
