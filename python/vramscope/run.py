@@ -1,13 +1,23 @@
 """python -m vramscope run [options] SCRIPT ARG...: a program that tells why its memory ran out."""
+from __future__ import annotations
+
 import os
 import sys
 
 from vramscope import late, oom
 
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from vramscope.recording import Source
+    from vramscope.sim import Device
+
 EXIT_USAGE, EXIT_FAILED = 2, 3
 ALWAYS_KEPT = 5  # failures at one line of the program, before only one in a minute is written
 # Option: (its name among the settings, the default, how its value is read; None: it has none).
-OPTIONS = {
+OPTIONS: dict[str, tuple[str, Any, Any]] = {
     "-o": ("folder", None, str),
     "--history": ("history", 100_000, int),
     "--stacks": ("stacks", "python", ("python", "all", "none")),
@@ -24,7 +34,7 @@ class Usage(Exception):
     """What is wrong with the words."""
 
 
-def read_value(name, how, text):
+def read_value(name: str, how: Any, text: str) -> Any:
     if isinstance(how, tuple):
         if text not in how:
             raise Usage(f"{name} is one of {', '.join(how)}, not {text!r}")
@@ -39,13 +49,13 @@ def read_value(name, how, text):
     return text
 
 
-def unknown(name):
+def unknown(name: str) -> Usage:
     import difflib
     near = difflib.get_close_matches(name, OPTIONS, 1)
     return Usage(f"there is no option {name}" + (f"; the nearest is {near[0]}" if near else ""))
 
 
-def parse(words):
+def parse(words: list[str]) -> tuple[dict[str, Any], str, str, list[str]]:
     """(settings, kind of the program "script", "-m" or "-c", what, its words)"""
     settings = {name: default for name, default, _ in OPTIONS.values()}
     words = list(words)
@@ -78,7 +88,7 @@ def parse(words):
     return settings, "script", words[0], words[1:]
 
 
-def check_folder(folder):
+def check_folder(folder: str | None) -> None:
     """A folder that is there already must be of this job."""
     if folder is not None and os.path.lexists(folder):
         from vramscope import ranks, run_folder
@@ -90,13 +100,14 @@ def check_folder(folder):
 class Run:
     """What is recorded beside the program."""
 
-    def __init__(self, settings):
+    def __init__(self, settings: dict[str, Any]) -> None:
         from vramscope import ranks, run_folder
         self.settings, self.pid, self.number = settings, os.getpid(), 0
+        self.rank: int | None = None
         try:
             self.rank = ranks.identity()["rank"]
         except ValueError:
-            self.rank = None
+            pass
         self.who = (f"rank{self.rank}." if self.rank is not None else "") + str(self.pid)
         restart = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
         if self.rank is not None and restart.isdecimal() and int(restart) > 0:
@@ -107,7 +118,7 @@ class Run:
         self.folder = os.path.abspath(settings["folder"] if self.given else name)
         self.limits = oom.Limits(settings["max_dumps"], settings["max_bytes"], 0, self._remove)
 
-    def begin(self):
+    def begin(self) -> None:
         """Attaches to simulated devices as they are made, and to torch when it is ready."""
         import atexit
         from vramscope import backends
@@ -120,11 +131,11 @@ class Run:
             else:
                 late.when_imported("torch", self.torch_is_here)
 
-    def _watch(self, device):
+    def _watch(self, device: Device) -> None:
         from vramscope import recording
         self._attach(recording.SimSource(device))
 
-    def torch_is_here(self):
+    def torch_is_here(self) -> None:
         """Queues the beginning: torch may be imported and CUDA never used."""
         try:
             from vramscope import _torch
@@ -134,7 +145,7 @@ class Run:
         except BaseException as error:
             oom.swallow(error)
 
-    def _attach(self, there):
+    def _attach(self, there: Source) -> None:
         """Runs inside the program's initialisation, so that nothing may escape."""
         try:
             if os.getpid() != self.pid or self.settings["on_oom"] == "off":
@@ -147,7 +158,7 @@ class Run:
         except BaseException as error:
             oom.swallow(error)
 
-    def heard(self, event):
+    def heard(self, event: oom.Event) -> None:
         if self.settings["on_oom"] != "snapshot":
             return
         # The first failures are all kept; a program that goes on failing pays once a minute.
@@ -158,14 +169,15 @@ class Run:
         self.number += 1
         try:
             path = os.path.join(self._folder(), f"{self.who}.{self.number}.pickle")
-            event.path, event.names = recording.write_snapshot(
-                event.source, path, seconds=recording.NAMES_SECONDS)
+            _, event.names = recording.write_snapshot(event.source, path,
+                                                      seconds=recording.NAMES_SECONDS)
+            event.path = path
             self.limits.keep(path, os.stat(path).st_size)
         except OSError as error:
             oom.say(f"vramscope: {error.filename or self.folder}: {error.strerror}\n")
             self._leave_nothing()
 
-    def _folder(self):
+    def _folder(self) -> str:
         """The folder, made with the first file."""
         if not self.made:
             from vramscope import run_folder
@@ -173,7 +185,7 @@ class Run:
             self.made = True
         return self.folder
 
-    def _leave_nothing(self):
+    def _leave_nothing(self) -> None:
         """No file, no folder; where ranks share it, another one may be about to write."""
         if self.made and self.rank is None and not self.limits.kept:
             self.made = False
@@ -183,17 +195,17 @@ class Run:
             except OSError as error:
                 oom.swallow(error)
 
-    def _remove(self, path):
+    def _remove(self, path: str) -> None:
         try:
             os.unlink(path)
         except OSError as error:
             oom.swallow(error)
 
-    def tell(self, error):
+    def tell(self, error: BaseException | None) -> None:
         if self.settings["on_oom"] != "off":
             oom.tell(error, self.rank)
 
-    def end(self):
+    def end(self) -> None:
         """The last thing at exit: what the program caught is one line."""
         try:
             if os.getpid() != self.pid:
@@ -209,12 +221,12 @@ class Run:
             oom.swallow(error)
 
 
-def status_of(code):
+def status_of(code: object) -> int:
     """The exit status of SystemExit(code)."""
     return 0 if code is None else code if isinstance(code, int) else 1
 
 
-def main(words):
+def main(words: list[str]) -> int:
     if any(word in ("-h", "--help") for word in words[:1]):
         from vramscope import _command
         return _command.execute(["run", "--help"])
@@ -229,21 +241,22 @@ def main(words):
     except Exception as error:
         oom.say(f"vramscope: run: {error}\n")
         return EXIT_USAGE
-    started = None
-    hooks_after = lambda error: None  # noqa: E731
+    started: Run | None = None
+    after: Callable[[BaseException | None], object] = lambda error: None  # noqa: E731
     try:
         if "VRAMSCOPE_RUN" not in os.environ:
             started = Run(settings)
             started.begin()
-            hooks_after = started.tell
+            after = started.tell
     except Exception as error:
         oom.swallow(error)
         oom.say(f"vramscope: run: the program is not recorded: {error}\n")
         if settings["strict"]:
             return EXIT_FAILED
-    hooks = oom.Hooks(hooks_after, program.cut)
+    hooks = oom.Hooks(after, program.cut)
     hooks.install_threads()
-    runs = {"script": program.run_script, "-m": program.run_module, "-c": program.run_code}
+    runs: dict[str, Callable[[str, list[str]], None]] = {
+        "script": program.run_script, "-m": program.run_module, "-c": program.run_code}
     try:
         runs[kind](what, words)
     except SystemExit as ended:

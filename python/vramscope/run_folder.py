@@ -1,13 +1,19 @@
 """The folder of a run: one for all ranks of a job, who come to its name without talking."""
+from __future__ import annotations
+
 import json
 import os
 import time
+
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from typing import Any
 
 SCHEMA = "vramscope.run/1"
 NAMES_MOST = 1000
 
 
-def parent_start():
+def parent_start() -> int | None:
     """When the parent process began, in clock ticks since boot; None where /proc has it not."""
     try:
         with open(f"/proc/{os.getppid()}/stat", "rb") as file:
@@ -16,7 +22,7 @@ def parent_start():
         return None
 
 
-def job(rank):
+def job(rank: int | None) -> tuple[str, str]:
     """(name of the folder, identity of the job) of this process; the ranks of a job agree."""
     import socket
     host, env = socket.gethostname(), os.environ
@@ -33,7 +39,7 @@ def job(rank):
     return "vramscope-" + name, name
 
 
-def identity_in(folder):
+def identity_in(folder: str) -> Any:
     """The identity of the job whose folder it is; None where it is no run's."""
     try:
         with open(os.path.join(folder, "run.json"), encoding="utf-8") as file:
@@ -42,17 +48,17 @@ def identity_in(folder):
         return None
 
 
-def joins(folder, identity):
+def joins(folder: str, identity: str) -> bool:
     """Whether the folder is of this job; who made it may not have written so yet."""
     end = time.monotonic() + 2
     while True:
         found = identity_in(folder)
         if found is not None or time.monotonic() > end:
-            return found == identity
+            return bool(found == identity)
         time.sleep(0.02)
 
 
-def take(folder, identity, *, others=True):
+def take(folder: str, identity: str, *, others: bool = True) -> str:
     """Makes the folder, or joins it where it is of the same job; else _1, _2 behind its name.
 
     Returns its path.  Raises OSError where none can be had, and where others may not be tried.
@@ -72,7 +78,7 @@ def take(folder, identity, *, others=True):
     raise FileExistsError(17, os.strerror(17), folder)
 
 
-def write_identity(folder, identity):
+def write_identity(folder: str, identity: str) -> None:
     from vramscope import recording
     document = json.dumps({"schema": SCHEMA, "job": identity, "time": time.time()}) + "\n"
-    recording.write_whole(os.path.join(folder, "run.json"), lambda file: file.write(document.encode()))
+    recording.write_text(os.path.join(folder, "run.json"), document)
