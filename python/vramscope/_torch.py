@@ -141,11 +141,39 @@ class Recorder:
         if self._start is None or self._take is None:
             return f"torch {self._torch.__version__} has no recorder of memory"
         if "max_entries" not in inspect.signature(self._start).parameters:
-            return f"torch {self._torch.__version__} is older than 2.1, the first whose recorder serves"
+            return (f"torch {self._torch.__version__} is older than 2.1, the first whose recorder "
+                    f"serves")
+        name = self.allocator()
+        if name is not None and name != "native":
+            return f"the allocator {name} keeps no history"
         return None
 
+    def allocator(self) -> str | None:
+        """The name of the allocator, "native" where it is torch's own; None where nobody knows."""
+        ask = getattr(self._torch._C, "_cuda_getAllocatorBackend", None)
+        try:
+            return str(ask()) if ask is not None else None
+        except Exception:  # as of the other raw functions, without a driver
+            return None
+
+    def devices(self) -> list[str | None]:
+        """The names of the devices, when CUDA is initialised."""
+        statistics = Statistics(self._torch)
+        return [statistics.device_name(number) for number in range(statistics.count() or 0)]
+
+    def usage(self, device: int) -> tuple[int | None, int | None]:
+        """(bytes allocated, bytes reserved) of a device now."""
+        try:
+            stats = Statistics(self._torch).stats(device)
+            nested = [stats[curve]["all"]["current"] if curve in stats else
+                      stats.get(curve + ".all.current")
+                      for curve in ("allocated_bytes", "reserved_bytes")]
+            return nested[0], nested[1]
+        except Exception:  # an older release has other names
+            return None, None
+
     def when_ready(self, call: Callable[[], object]) -> bool:
-        """Runs call() when CUDA is initialised, at once if it is; False where that cannot be had."""
+        """Runs call() when CUDA is initialised, at once if it is; False where it never will be."""
         cuda = self._torch.cuda
         if cuda.is_initialized():
             call()

@@ -98,9 +98,8 @@ class _Search:
 
     def add_handle(self, handle: Handle) -> None:
         if handle.live:
-            entry: _Entry = {"device": handle.device, "address": handle.address, "bytes": handle.bytes,
-                             "kind": "tensor", "name": handle.tag}
-            self.put(entry, handle)
+            self.put({"device": handle.device, "address": handle.address, "bytes": handle.bytes,
+                      "kind": "tensor", "name": handle.tag}, handle)
 
     def add_tensor(self, tensor: Any) -> _Entry | None:
         """An entry without a name; None where it is not in memory of such a device."""
@@ -136,9 +135,10 @@ class _Search:
         """Names of variables: of functions that are running, of their modules, of __main__."""
         main = sys.modules.get("__main__")
         spaces = {} if main is None else {id(vars(main)): (vars(main), "")}
-        for running in list(sys._current_frames().values()):
-            depth = 0
-            frame: FrameType | None = running
+        # At the end no variable here holds a frame: one of them is this one's.
+        frames: list[FrameType | None] = list(sys._current_frames().values())
+        while frames:
+            frame, depth = frames.pop(), 0
             while frame is not None and depth < FRAMES_MOST:
                 module = str(frame.f_globals.get("__name__", ""))
                 if not (module + ".").startswith("vramscope."):
@@ -239,7 +239,7 @@ class _Search:
                               if id(o) in self.variables and type(o) not in (dict, list)), None)
                 if owner is not None and type(key) is str:
                     return f"{self.variables[id(owner)]}.{key}"
-            elif hasattr(cls, "__dictoffset__") and cls.__dictoffset__ and cls.__module__ != __name__:
+            elif getattr(cls, "__dictoffset__", 0) and cls.__module__ != __name__:
                 own = object.__getattribute__(holder, "__dict__")
                 key = next((k for k, one in list(own.items()) if one is thing), None)
                 if key is not None:
@@ -249,7 +249,7 @@ class _Search:
 
 def find(*, model: Any = None, optimizer: Any = None, seconds: float | None = None,
          kinds: Collection[str] = ("cuda",)) -> Names:
-    """Names of what is alive now; `seconds` bounds the search, and what is then missing is counted."""
+    """Names of what is alive now; what is missing after `seconds` of search is counted."""
     search = _Search(seconds, kinds)
     time_us = time.time_ns() // 1000
     search.collect()

@@ -10,10 +10,11 @@ import os
 import sys
 import time
 
+from vramscope.hooks import Hooks, say, swallow
+
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from threading import ExceptHookArgs
     from types import FrameType, TracebackType
     from typing import Any, Protocol
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from vramscope.sim import Device
 
     _Path = str | os.PathLike[str]
-    _Cut = Callable[[BaseException | None, TracebackType | None], TracebackType | None]
 
     class Handler(Protocol):
         """Who is told of a failure, in the process that it belongs to."""
@@ -35,46 +35,13 @@ __all__ = ["Event", "Handle", "on_oom", "recognise"]
 
 CAUSES_MOST = 16
 EVENTS_MOST = 1000
-VERDICT_SECONDS = 10.0
-LARGEST_NAMES = 3
 PHRASES = ("out of memory", "resource exhausted", "failed to allocate", "allocation failed")
 
-failures = 0  # what our own hooks raised and nobody was to see
 _handlers: list[Handler] = []
 _events: list[Event] = []  # the newest EVENTS_MOST
 _counted = 0
 _observed: list[object] = []  # sources that have the observer
 _busy = False
-
-
-def swallow(error: BaseException) -> None:
-    """Counts what a hook of ours raised; an interrupt is given back to the program afterwards."""
-    global failures
-    failures += 1
-    if isinstance(error, KeyboardInterrupt):
-        import _thread
-
-        def interrupt() -> None:
-            time.sleep(0.01)  # when the hook has returned: inside it this would replace the error
-            _thread.interrupt_main()
-        _thread.start_new_thread(interrupt, ())
-
-
-def say(text: str) -> None:
-    """Writes a text to stderr, by one write and whether or not that can be."""
-    try:
-        stream = sys.stderr
-        if stream is None:
-            return
-        stream.flush()
-        try:
-            number = stream.fileno()
-        except (AttributeError, OSError, ValueError):
-            stream.write(text)
-            return
-        os.write(number, text.encode("utf-8", "backslashreplace"))
-    except Exception as error:
-        swallow(error)
 
 
 def chain(error: BaseException | None) -> list[BaseException]:
@@ -117,9 +84,12 @@ class Event:
         # None: a thread that Python did not begin, such as one of torch's backward pass
         self.thread = ident if threading is None or ident in threading._active else None
         self.site = call_site()
+        self.allocated, self.reserved = from_source.usage(device)
         self.path: str | None = None
         self.names: Names | None = None
-        self.told = False
+        self.message: str | None = None  # the exception's text, when it is told
+        self.verdict: str | None = None  # what its verdict is called, likewise
+        self.told: int | None = None  # the id of the exception that it was told of
 
 
 def call_site() -> tuple[str, int] | None:
@@ -178,163 +148,13 @@ def event_of(error: BaseException | None) -> tuple[Exception | None, Event | Non
     of_device = "OutOfMemoryError" in {cls.__name__ for cls in type(found).__mro__}
     for event in reversed(_events if of_device else ()):
         if event.thread in (None, here):
-            return found, None if event.told else event
+            return found, event if event.told in (None, id(found)) else None
     return found, None
 
 
 def untold() -> list[Event]:
     """Events that the program caught."""
-    return [event for event in _events if not event.told]
-
-
-def verdict(path: str, message: str) -> str | None:
-    """The text of `vramscope oom --message MESSAGE PATH`; None where that takes too long."""
-    from vramscope import _core
-    end = time.monotonic() + VERDICT_SECONDS
-
-    class Late(Exception):
-        pass
-
-    def progress(done: int, total: int) -> None:
-        if time.monotonic() > end:
-            raise Late
-    try:
-        with _core.load(path, threads=1, progress=progress) as recording:
-            colour, wide = terminal()
-            text = recording.oom(message=message or None).text(colour=colour, width=wide)
-            return text
-    except Late:
-        return None
-
-
-def terminal() -> tuple[bool, int]:
-    """(whether stderr shows colours, its width or None)."""
-    try:
-        number = sys.stderr.fileno()
-        if not os.isatty(number):
-            return False, 80
-        return "NO_COLOR" not in os.environ, os.get_terminal_size(number).columns
-    except (AttributeError, OSError, ValueError):
-        return False, 80
-
-
-def keep_verdict(path: str, text: str) -> None:
-    """In the folder of a bundle; the manifest lists what was written at the failure itself."""
-    folder, name = os.path.split(path)
-    if name == "snapshot.pickle":
-        from vramscope import recording
-        try:
-            recording.write_text(os.path.join(folder, "verdict.txt"), text)
-        except OSError as error:
-            swallow(error)
-
-
-def largest_names(event: Event, text: str) -> str:
-    """Lines of the largest tensors, where the verdict does not name them itself."""
-    shown = event.names.tensors[:LARGEST_NAMES] if event.names is not None else []
-    lines = [f"  {entry['bytes']:>14,} B  {entry['name']}\n" for entry in shown]
-    if not lines or all(entry["name"] in text for entry in shown):
-        return ""
-    return "largest tensors with a name:\n" + "".join(lines)
-
-
-def tell(error: BaseException | None, rank: int | None = None) -> bool:
-    """Prints what happened, where memory ran out by this exception; whether it did."""
-    found, event = event_of(error)
-    if found is None:
-        return False
-    message = str(found)
-    if event is None:
-        say(f"vramscope: memory ran out; there is no snapshot of it\n{message}\n")
-        return True
-    event.told = True
-    tell_event(event, message, rank)
-    return True
-
-
-def tell_event(event: Event, message: str, rank: int | None = None) -> None:
-    event.told = True
-    who = "" if rank is None else f" (rank {rank})"
-    text = f"vramscope: memory ran out on cuda:{event.device}{who}\n"
-    if event.path is None or not os.path.exists(event.path):
-        say(text + (f"{message}\n" if message else "") + figures(event))
-        return
-    more = f"vramscope: {event.path}   more: vramscope oom {event.path}\n"
-    try:
-        told = verdict(event.path, message)
-    except Exception as failure:
-        swallow(failure)
-        told = f"vramscope: no verdict: {failure}\n"
-    if told is not None:
-        text += told if told.endswith("\n") else told + "\n"
-        text += largest_names(event, told)
-        keep_verdict(event.path, text)
-    say(text + more)
-
-
-def figures(event: Event) -> str:
-    """What is known without a snapshot."""
-    rows = (("asked", event.asked), ("free", event.free), ("capacity", event.total))
-    return "".join(f"{name:9} {'-' if value is None else format(value, ',')} B\n"
-                   for name, value in rows)
-
-
-class Hooks:
-    """sys.excepthook and threading.excepthook, each with the one that was there called first."""
-
-    def __init__(self, after: Callable[[BaseException | None], object],
-                 cut: _Cut | None = None) -> None:
-        self._after, self._cut, self._pid = after, cut, os.getpid()
-        self._before: Callable[..., object] = sys.__excepthook__
-        self._threads_before: Callable[..., object] | None = None
-
-    def install(self) -> None:
-        """Wraps the hook that is there now."""
-        self.wrap_uncaught()
-        self.install_threads()
-
-    def wrap_uncaught(self) -> None:
-        self._before = sys.excepthook
-        sys.excepthook = self.uncaught
-
-    def install_threads(self) -> None:
-        import threading
-        self._threads_before = threading.excepthook
-        threading.excepthook = self.uncaught_in_thread
-
-    def remove(self) -> None:
-        if sys.excepthook == self.uncaught:
-            sys.excepthook = self._before
-        import threading
-        if threading.excepthook == self.uncaught_in_thread:
-            threading.excepthook = self._threads_before or threading.__excepthook__
-
-    def uncaught(self, kind: type[BaseException], error: BaseException,
-                 trace: TracebackType | None) -> None:
-        try:
-            if self._cut is not None:
-                trace = self._cut(error, trace)
-        except BaseException as failure:
-            swallow(failure)
-        try:
-            self._before(kind, error, trace)
-        finally:
-            self._tell(error)
-
-    def uncaught_in_thread(self, args: ExceptHookArgs) -> None:
-        error = args.exc_value
-        try:
-            if self._threads_before is not None:
-                self._threads_before(args)
-        finally:
-            self._tell(error)
-
-    def _tell(self, error: BaseException | None) -> None:
-        try:
-            if os.getpid() == self._pid:
-                self._after(error)
-        except BaseException as failure:
-            swallow(failure)
+    return [event for event in _events if event.told is None]
 
 
 class Limits:
@@ -416,8 +236,9 @@ class Handle:
         try:
             if self not in _handlers or os.getpid() != self.pid:
                 return
-            if self._snapshot and not there.enabled():
-                there.begin(self._entries, "all", "python")
+            if self._snapshot:
+                from vramscope import recording
+                self.refused = recording.begin(there, self._entries, "all", "python")
             observe(there)
         except BaseException as error:
             swallow(error)
@@ -437,7 +258,8 @@ class Handle:
 
     def _tell(self, error: BaseException | None) -> None:
         if self._verdict and self in _handlers:
-            tell(error)
+            from vramscope import telling
+            telling.tell(error)
 
     def heard(self, event: Event) -> None:
         if not self._snapshot or not self._limits.allows(event):
@@ -472,8 +294,8 @@ class Handle:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
         try:
-            if error is not None and self._verdict and self in _handlers:
-                tell(error)
+            if error is not None:
+                self._tell(error)
         except BaseException as failure:
             swallow(failure)
         self.cancel()
@@ -484,24 +306,50 @@ def remove_folder(path: str) -> None:
     shutil.rmtree(path, ignore_errors=True)
 
 
+def versions() -> dict[str, str | None]:
+    """What is running, by name; None: it is not imported, or built without."""
+    import platform
+    from vramscope import _core
+    torch = sys.modules.get("torch")
+    built = getattr(torch, "version", None)
+    version: str | None = getattr(torch, "__version__", None)
+    return {"python": platform.python_version(), "vramscope": _core.version(),
+            "torch": None if version is None else str(version),
+            "cuda": getattr(built, "cuda", None), "hip": getattr(built, "hip", None)}
+
+
+def allocator_settings() -> str | None:
+    """Those of torch's allocator; 2.9 has a second name for them."""
+    names = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF")
+    return next((os.environ[name] for name in names if name in os.environ), None)
+
+
+def device_names(there: Source) -> list[str | None] | None:
+    """None where the devices do not say."""
+    try:
+        return there.devices()
+    except Exception as error:
+        swallow(error)
+        return None
+
+
 def write_facts(folder: str, event: Event, kind: str) -> None:
     """What stands beside the snapshot: metadata, environment, events, and the list of all."""
     import json
-    import platform
-    from vramscope import _core, ranks, recording
+    from vramscope import ranks, recording
     try:
         identity = ranks.identity()
     except ValueError:
         identity = dict.fromkeys(ranks.FIELDS)
-    torch = sys.modules.get("torch")
     documents: dict[str, Any] = {
         "metadata.json": {"schema_version": 1, "backend": kind, "device": event.device,
                           "asked_bytes": event.asked, "total_bytes": event.total,
-                          "free_bytes": event.free, "time": event.time, "site": event.site,
+                          "free_bytes": event.free, "allocated_bytes": event.allocated,
+                          "reserved_bytes": event.reserved, "time": event.time, "site": event.site,
                           "pid": os.getpid(), **identity},
-        "environment.json": {"python": platform.python_version(), "vramscope": _core.version(),
-                             "torch": getattr(torch, "__version__", None),
-                             "allocator": os.environ.get("PYTORCH_CUDA_ALLOC_CONF")},
+        "environment.json": {**versions(), "allocator": allocator_settings(),
+                             "devices": device_names(event.source),
+                             "variables": ranks.variables()},
         "events.json": [{"device": e.device, "asked_bytes": e.asked, "free_bytes": e.free,
                          "time": e.time, "site": e.site} for e in _events],
     }

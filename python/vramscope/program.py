@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from types import ModuleType, TracebackType
     from typing import Any
 
-_kept: list[ModuleType | None] = []  # the __main__ that was there: emptied, its functions would lose their globals
+# The __main__ that was there: emptied, its functions would lose their globals.
+_kept: list[ModuleType | None] = []
 
 
 def new_main(**names: Any) -> ModuleType:

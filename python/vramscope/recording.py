@@ -1,7 +1,8 @@
 """record(): a recording of what a block of a program does with device memory.
 
 What records is torch's own recorder, or the history of a simulated device: one of them is a source,
-which has refused, when_ready, enabled, begin, stop, snapshot and observe.
+which has refused, when_ready, enabled, begin, stop, snapshot, devices, usage
+and observe.
 """
 from __future__ import annotations
 
@@ -37,12 +38,16 @@ if TYPE_CHECKING:
         def begin(self, max_entries: int, context: _Context, stacks: _Stacks) -> None: ...
         def stop(self) -> None: ...
         def snapshot(self) -> Any: ...
+        def devices(self) -> list[str | None]: ...
+        def usage(self, device: int) -> tuple[int | None, int | None]: ...
         def observe(self, observer: _Observer) -> bool: ...
 
 __all__ = ["Recorder", "record", "source", "write_snapshot", "write_whole"]
 
 NAMES_SECONDS = 2.0
-_begun: list[Recorder] = []  # Recorders of this process that are open and began to record, the outermost first
+ALREADY = "already on"
+# Recorders of this process that are open and began to record, the outermost first.
+_begun: list[Recorder] = []
 
 
 class SimSource:
@@ -70,6 +75,13 @@ class SimSource:
     def snapshot(self) -> dict[str, Any]:
         return self.device.history_snapshot()
 
+    def devices(self) -> list[str | None]:
+        return [self.device.backend.device_name(number) for number in range(self.device.count)]
+
+    def usage(self, device: int) -> tuple[int | None, int | None]:
+        stats = self.device.stats(device)
+        return stats["allocated_bytes"], stats["reserved_bytes"]
+
     def observe(self, observer: _Observer) -> bool:
         self.device.on_oom(observer)
         return True
@@ -89,6 +101,16 @@ def source() -> tuple[Source | None, str | None]:
     made = _torch.Recorder(torch)
     refused = made.refused()
     return (made, None) if refused is None else (None, refused)
+
+
+def begin(there: Source, max_entries: int, context: _Context, stacks: _Stacks) -> str | None:
+    """Begins to record, when the device is ready; returns None, or why it was not begun."""
+    if there.enabled():
+        return ALREADY
+    refused = there.refused()
+    if refused is None:
+        there.begin(max_entries, context, stacks)
+    return refused
 
 
 def log(text: str) -> None:
@@ -169,10 +191,7 @@ def default_path(compression: _Compression = None) -> str:
     """<host>_<time>[_rank<r>].pickle in the working folder."""
     import socket
     from vramscope import ranks
-    try:
-        rank = ranks.identity()["rank"]
-    except ValueError:
-        rank = None
+    rank = ranks.own_rank()
     name = f"{socket.gethostname()}_{time.strftime('%Y%m%d-%H%M%S')}"
     name += "" if rank is None else f"_rank{rank}"
     return free_path(name + ".pickle" + (".gz" if compression == "gzip" else ""))
@@ -220,11 +239,8 @@ class Recorder:
         try:
             if self not in _begun or os.getpid() != self._pid:
                 return
-            if there.enabled():
-                self.refused = "already on"
-                return
-            there.begin(*self._options)
-            self._began = True
+            self.refused = begin(there, *self._options)
+            self._began = self.refused is None
         except BaseException as error:
             self.refused = f"{type(error).__name__}: {error}"
 
@@ -238,7 +254,7 @@ class Recorder:
                  trace: TracebackType | None) -> None:
         try:
             if self._source is not None and (self._began or self._inner or
-                                             self.refused == "already on"):
+                                             self.refused == ALREADY):
                 self.dump()
         except BaseException as failure:
             if kind is None and self._strict:
