@@ -23,8 +23,8 @@ def cell(text):
 folder = tempfile.mkdtemp()
 cells = {
     "plain": "1 / 0",
-    "begins": f"import vramscope\nfrom vramscope import sim\ndevice = sim.Device('1GiB')\nkept = device.alloc('400MiB', tag='weights')\n"
-              f"handle = vramscope.on_oom({folder!r})",
+    "begins": f"import vramscope\nfrom vramscope import sim\nhandle = vramscope.on_oom({folder!r})\n"
+              "device = sim.Device('1GiB')\nkept = device.alloc('400MiB', tag='weights')",
     "dies": "device.alloc('800MiB')",
     "other": "1 / 0",
     "cancels": "handle.cancel()",
