@@ -259,7 +259,7 @@ class Handle:
     def _tell(self, error: BaseException | None) -> None:
         if self._verdict and self in _handlers:
             from vramscope import telling
-            telling.tell(error)
+            telling.tell(error, refused=self.refused)
 
     def heard(self, event: Event) -> None:
         if not self._snapshot or not self._limits.allows(event):

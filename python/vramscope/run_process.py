@@ -219,7 +219,7 @@ class Run:
         if self.settings["on_oom"] == "off":
             return
         from vramscope import telling
-        event = telling.tell(error, self.rank)
+        event = telling.tell(error, self.rank, self.refused)
         if event is not None:
             self.write_told(event)
 

@@ -7,6 +7,7 @@ import sys
 import time
 
 from vramscope.hooks import say, swallow
+from vramscope.recording import ALREADY
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
@@ -81,8 +82,12 @@ def largest_names(event: Event, text: str) -> str:
     return "largest tensors with a name:\n" + "".join(lines)
 
 
-def tell(error: BaseException | None, rank: int | None = None) -> Event | None:
-    """Prints what happened, once, where memory ran out by this exception; the Event of it."""
+def tell(error: BaseException | None, rank: int | None = None,
+         refused: str | None = None) -> Event | None:
+    """Prints what happened, once, where memory ran out by this exception; the Event of it.
+
+    refused: why no snapshot can be had, where that is known.
+    """
     from vramscope import oom
     found, event = oom.event_of(error)
     if found is None:
@@ -92,7 +97,8 @@ def tell(error: BaseException | None, rank: int | None = None) -> Event | None:
         if _without == [id(found)]:
             return None
         _without[:] = [id(found)]
-        say(f"vramscope: memory ran out; there is no snapshot of it\n{message}\n")
+        why = f": {refused}" if refused is not None and refused != ALREADY else ""
+        say(f"vramscope: memory ran out; there is no snapshot of it{why}\n{message}\n")
     elif event.told is None:
         event.told = id(found)
         tell_event(event, message, rank)
