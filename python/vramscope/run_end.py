@@ -25,11 +25,11 @@ def finish(run: Run) -> None:
         try:
             part(run)
         except OSError as error:
-            run.losses["failed"] += 1
-            hooks.say(f"vramscope: {error.filename or run.folder}: {error.strerror}\n")
+            run.failed(error)
         except Exception as error:
             hooks.swallow(error)
             hooks.say(f"vramscope: {type(error).__name__}: {error}\n")
+        run.say_lines()
 
 
 def tell_caught(run: Run) -> None:

@@ -44,6 +44,7 @@ class Run:
         self.began: list[Source] = []
         self.ooms: list[tuple[str, oom.Event]] = []  # those that have a file, and its path
         self.losses = {"limited": 0, "failed": 0, "removed": 0}
+        self.lines: dict[str, bool] = {}  # what is to be said, and whether it was
         self.end_path: str | None = None
         self.limits = oom.Limits(settings["max_dumps"], settings["max_bytes"], 0, self._remove)
 
@@ -146,14 +147,13 @@ class Run:
             self.write_event(path, event)
 
     def write_snapshot(self, there: Source, what: str, event: oom.Event | None) -> str | None:
-        """The path of <who>.<what>.pickle, or None where it can not be: that is one line."""
+        """The path of <who>.<what>.pickle, or None where it can not be."""
         from vramscope import recording
         try:
             path = os.path.join(self.take_folder(), f"{self.who}.{what}.pickle")
             _, names = recording.write_snapshot(there, path, seconds=recording.NAMES_SECONDS)
         except OSError as error:
-            self.losses["failed"] += 1
-            hooks.say(f"vramscope: {error.filename or self.folder}: {error.strerror}\n")
+            self.failed(error)
             self._leave_nothing()
             return None
         if event is not None:
@@ -172,7 +172,21 @@ class Run:
                 "total_bytes": event.total, "message": event.message, "verdict": event.verdict,
                 "snapshot": os.path.basename(path)})
         except OSError as error:
-            hooks.swallow(error)
+            self.failed(error)
+
+    def failed(self, error: OSError) -> None:
+        """A file could not be written: that is one line, when the program has said its own."""
+        self.losses["failed"] += 1
+        line = f"vramscope: {error.filename or self.folder}: {error.strerror}\n"
+        if line not in self.lines:
+            self.lines[line] = False
+
+    def say_lines(self) -> None:
+        """Prints what could not be written, each once."""
+        for line, said in self.lines.items():
+            if not said:
+                hooks.say(line)
+            self.lines[line] = True
 
     def take_folder(self) -> str:
         """The folder, made with the first file."""
@@ -222,6 +236,7 @@ class Run:
         event = telling.tell(error, self.rank, self.refused)
         if event is not None:
             self.write_told(event)
+            self.say_lines()
 
     def write_told(self, event: oom.Event) -> None:
         for path, written in self.ooms:

@@ -1,4 +1,5 @@
 """Programs on simulated devices, and how they are run with and without `vramscope run`."""
+import re
 import subprocess
 import sys
 
@@ -44,6 +45,10 @@ def python(*words, cwd, under=(), stdin=b"", preexec=None, env=None, **more):
                           env=environment(**{"PYTHONPATH": PACKAGE, **(env or {})}), **more)
     assert not SANITIZER.search(done.stderr), done.stderr.decode("utf-8", "replace")[-6000:]
     return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def without_addresses(result):
+    return tuple(re.sub(r"0x[0-9a-f]+", "0x", part) if isinstance(part, str) else part for part in result)
 
 
 def script(folder, text, name="prog.py"):

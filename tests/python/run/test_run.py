@@ -1,12 +1,14 @@
 """python -m vramscope run: the program is as it was without us, and tells why its memory ran out."""
 import pickle
+import re
+import shlex
 import subprocess
 import sys
 
 import pytest
 import vramscope
 from conftest import PACKAGE, environment, run
-from run_programs import CATCHES, DIES, python, script
+from run_programs import CATCHES, DIES, python, script, without_addresses
 
 def test_a_program_that_dies_of_memory_says_why(tmp_path):
     path = script(tmp_path, DIES)
@@ -62,6 +64,27 @@ def test_a_note_has_no_file(tmp_path):
     assert status == 1 and "vramscope: memory" not in err
 
 
+@pytest.mark.parametrize("folder", ("/proc/nowhere", "prog.py/out", "x" * 300))
+def test_a_place_that_can_not_be_written_is_one_line(tmp_path, folder):
+    path = script(tmp_path, DIES + "    device.alloc('1MiB')\n")
+    plain = python(path, cwd=tmp_path, under=None)
+    for more in ([], ["--report"], ["--view"]):
+        status, out, err = python(path, cwd=tmp_path, under=["-o", folder, *more])
+        assert (status, out) == plain[:2] and err.startswith(plain[2])
+        ours = err[len(plain[2]):]
+        assert len(re.findall(r"^vramscope: .*: [A-Z][a-z ]+$", ours, re.M)) == 1 and "Error" not in ours
+        assert ours.startswith("vramscope: memory ran out on cuda:0\n") and "asked     838,860,800 B" in ours
+    assert [f.name for f in tmp_path.iterdir()] == ["prog.py"]
+
+
+def test_a_folder_with_any_characters(tmp_path):
+    path = script(tmp_path, DIES)
+    name = "a 'b' \u2603 $(c)\n;d"
+    status, _, err = python(path, cwd=tmp_path, under=["-o", name])
+    file, = (tmp_path / name).glob("*.pickle")
+    assert status == 1 and "verdict" in err and shlex.quote(str(file)) in err
+
+
 def limited():
     import resource
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
@@ -113,7 +136,8 @@ def test_torch_is_noticed_when_it_is_imported_and_not_changed(tmp_path):
     (tmp_path / "torch.py").write_text("version = None\n")
     path = script(tmp_path, "import sys, torch\nprint(torch.__spec__, torch.__loader__.exec_module.__qualname__,\n"
                             "      vars(torch.__loader__), [type(f).__module__ for f in sys.meta_path])\n")
-    assert python(path, cwd=tmp_path, under=[]) == python(path, cwd=tmp_path, under=None)
+    plain, under = (python(path, cwd=tmp_path, under=how) for how in (None, []))
+    assert without_addresses(plain) == without_addresses(under)
 
 
 def test_the_command_finds_a_python_that_has_the_package(tmp_path):

@@ -1,12 +1,11 @@
 """Programs that must not be able to tell that they run under `vramscope run`."""
-import re
 import subprocess
 import sys
 import zipfile
 
 import pytest
 from conftest import PACKAGE, environment
-from run_programs import python, script
+from run_programs import python, script, without_addresses
 
 # A file prog.py, and what it is to show: its output, its exit status, its traceback.
 SCRIPTS = {
@@ -101,10 +100,6 @@ def write(folder, files):
                     packed.writestr(inner, text)
         else:
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
-
-
-def without_addresses(result):
-    return tuple(re.sub(r"0x[0-9a-f]+", "0x", part) if isinstance(part, str) else part for part in result)
 
 
 @pytest.mark.parametrize("name", FORMS)
