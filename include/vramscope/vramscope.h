@@ -224,7 +224,8 @@ VRS_API void vrs_size_text(int64_t bytes, char ret[VRS_SIZE_TEXT]);
 VRS_API bool vrs_share(const char *text, uint64_t *ret);
 
 /* Whether a file is a page or a picture that vrs_view, vrs_index or vrs_picture wrote, by a mark
- * near its beginning; one that cannot be read, or has no name ("-"), is none. */
+ * near its beginning, or a JSON document of one of our schemas; one that cannot be read, or has no
+ * name ("-"), is none. */
 VRS_API bool vrs_is_own(const char *path);
 
 /* "MAJOR.MINOR.PATCH" of the library. */

@@ -8,6 +8,8 @@ from vramscope._core import File as File
 from vramscope._core import Record as Record
 from vramscope._core import Recording as Recording
 from vramscope._core import Result as Result
+from vramscope._core import Sample as Sample
+from vramscope._core import Samples as Samples
 from vramscope._core import ScopeResult as ScopeResult
 from vramscope._core import VramscopeNote as VramscopeNote
 from vramscope._core import category_rules as category_rules
@@ -22,6 +24,13 @@ from vramscope._core import unread as unread
 from vramscope._core import version as version
 from vramscope._core import view as view
 from vramscope.cycles import watch_cycles as watch_cycles
+from vramscope.expect import Expected as Expected
+from vramscope.expect import expect_recording as expect_recording
+from vramscope.measure import Measurement as Measurement
+from vramscope.measure import conditions as conditions
+from vramscope.measure import measure_latency as measure_latency
+from vramscope.measure import measure_training as measure_training
+from vramscope.measure import measure_utilisation as measure_utilisation
 from vramscope.leaks import LeakDetector as LeakDetector
 from vramscope.leaks import LeakError as LeakError
 from vramscope.leaks import Leaks as Leaks
@@ -47,28 +56,37 @@ __all__ = [
     "Backend",
     "Column",
     "Error",
+    "Expected",
     "File",
     "LeakDetector",
     "LeakError",
     "Leaks",
+    "Measurement",
     "Names",
     "Profiler",
     "Record",
     "Recording",
     "Result",
+    "Sample",
+    "Samples",
     "Scope",
     "ScopeResult",
     "Summary",
     "VramscopeNote",
     "category_rules",
     "checkpoint",
+    "conditions",
     "disable",
     "enable",
+    "expect_recording",
     "export_ready",
     "get",
     "index",
     "is_own",
     "load",
+    "measure_latency",
+    "measure_training",
+    "measure_utilisation",
     "merge",
     "model_size",
     "names",

@@ -3,11 +3,7 @@ from __future__ import annotations
 
 import os
 
-TYPE_CHECKING = False  # typing costs more to import than all of this
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    Path: TypeAlias = "str | bytes | os.PathLike[str] | os.PathLike[bytes]"
+Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -1,11 +1,19 @@
 """Runs a script, a module or a text as __main__, so that it cannot tell that it is not alone."""
+from __future__ import annotations
+
 import os
 import sys
 
-_kept = []  # the __main__ that was there: emptied, its functions would lose their globals
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from types import ModuleType, TracebackType
+    from typing import Any
+
+# The __main__ that was there: emptied, its functions would lose their globals.
+_kept: list[ModuleType | None] = []
 
 
-def new_main(**names):
+def new_main(**names: Any) -> ModuleType:
     """A new module __main__ in sys.modules, with the names that a plain start gives."""
     import builtins
     import importlib.machinery
@@ -20,13 +28,13 @@ def new_main(**names):
     return made
 
 
-def set_first(folder):
+def set_first(folder: str) -> None:
     """The first folder that modules are looked for in; none is there where Python is to be safe."""
     if not getattr(sys.flags, "safe_path", False) and not sys.flags.isolated:
         sys.path[0] = folder
 
 
-def run_code(text, words):
+def run_code(text: str, words: list[str]) -> None:
     """python -c TEXT WORDS"""
     sys.argv[:] = ["-c", *words]
     set_first("")
@@ -34,29 +42,32 @@ def run_code(text, words):
     exec(compile(text, "<string>", "exec", dont_inherit=True), vars(main))
 
 
-def run_module(name, words):
-    """python -m NAME WORDS"""
+def run_as_main(name: str, *, alter_argv: bool) -> None:
+    """What python -m does, in a __main__ that stays."""
     import runpy
-    sys.argv[:] = ["-m", *words]
     new_main()
-    runpy._run_module_as_main(name, alter_argv=True)
+    runpy._run_module_as_main(name, alter_argv=alter_argv)  # type: ignore[attr-defined]
 
 
-def run_script(path, words):
+def run_module(name: str, words: list[str]) -> None:
+    """python -m NAME WORDS"""
+    sys.argv[:] = ["-m", *words]
+    run_as_main(name, alter_argv=True)
+
+
+def run_script(path: str, words: list[str]) -> None:
     """python PATH WORDS: a file, or a folder or zip file with __main__.py"""
     import importlib.machinery
     import pkgutil
     sys.argv[:] = [path, *words]
     whole = os.path.abspath(path)
     if pkgutil.get_importer(whole) is not None and (os.path.isdir(whole) or not is_source(whole)):
-        import runpy
         # Unlike a script's own folder, what is run itself is on the path even where that is safe.
         if getattr(sys.flags, "safe_path", False) or sys.flags.isolated:
             sys.path.insert(0, whole)
         else:
             sys.path[0] = whole
-        new_main()
-        runpy._run_module_as_main("__main__", alter_argv=False)
+        run_as_main("__main__", alter_argv=False)
         return
     set_first(os.path.dirname(os.path.realpath(whole)))
     loader = importlib.machinery.SourceFileLoader("__main__", whole)
@@ -66,12 +77,12 @@ def run_script(path, words):
     exec(compile(source, whole, "exec", dont_inherit=True), vars(main))
 
 
-def is_source(path):
+def is_source(path: str) -> bool:
     import zipfile
     return not zipfile.is_zipfile(path)
 
 
-def cut(error, trace):
+def cut(error: BaseException | None, trace: TracebackType | None) -> TracebackType | None:
     """Takes the frames of this package off a traceback, from its start; returns what is left."""
     first = trace
     ours = os.path.dirname(__file__) + os.sep

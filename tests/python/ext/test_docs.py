@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import vramscope
+from vramscope import _core
 from conftest import PACKAGE, ROOT, environment
 from vramscope import sim
 
@@ -111,6 +112,18 @@ def test_all_names_are_walked():
         for name, member in vars(owner).items():
             if inspect.isgetsetdescriptor(member):
                 assert inspect.getdoc(member), name
+
+
+def test_a_method_names_its_object_first():
+    """Without it inspect takes the first argument for the object, and leaves it out."""
+    seen = 0
+    for owner in filter(inspect.isclass, vars(_core).values()):
+        for name, method in vars(owner).items():
+            if inspect.ismethoddescriptor(method) and getattr(method, "__text_signature__", None):
+                first = next(iter(inspect.signature(method).parameters.values()), None)
+                assert first is not None and first.name == "self", (owner.__name__, name)
+                seen += 1
+    assert seen > 80
 
 
 def test_a_call_takes_what_its_signature_says():

@@ -7,7 +7,7 @@ import sys
 import pytest
 import vramscope
 from stand_in import Counters, installed
-from vramscope import oom, sim
+from vramscope import hooks, oom, sim
 
 FORMS = ("2.1", "2.5", "2.9", "2.15")
 
@@ -18,9 +18,9 @@ def nothing_stays(monkeypatch):
     for name in ("_handlers", "_events", "_observed"):
         monkeypatch.setattr(oom, name, [])
     before, finders = sys.excepthook, list(sys.meta_path)
-    failures = oom.failures
+    failures = hooks.failures
     yield
-    assert oom.failures == failures
+    assert hooks.failures == failures
     sys.excepthook, sys.meta_path[:] = before, finders
 
 
@@ -172,12 +172,12 @@ def test_one_observer_a_process_and_it_never_raises(form, tmp_path, monkeypatch)
             with pytest.raises(torch.cuda.OutOfMemoryError):
                 torch.randn(4096, device="cuda")
             assert len(second.dumps) == 1 and len(os.listdir(tmp_path / "a")) == 1
-            before = oom.failures
+            before = hooks.failures
             monkeypatch.setattr(torch.cuda.memory, "_snapshot", lambda: 1 / 0)
             with vramscope.on_oom(tmp_path / "c", verdict=False) as third:
                 with pytest.raises(torch.cuda.OutOfMemoryError):
                     torch.randn(4096, device="cuda")
-            oom.failures = before
+            hooks.failures = before
         with pytest.raises(torch.cuda.OutOfMemoryError):
             torch.randn(4096, device="cuda")
         assert len(os.listdir(tmp_path / "a")) <= 2
