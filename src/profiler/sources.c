@@ -70,13 +70,13 @@ static void ask_driver(struct sources *s, struct driver *driver, const char *id,
 void sources_fill(struct sources *s, const struct vrs_backend *b, struct driver *driver,
                   const char *driver_id, struct vrs_sample *ret)
 {
-    uint64_t peak, now_ns = host_ns(NULL);
+    uint64_t now_ns = host_ns(NULL);
     if (b->any_thread)
         ask_backend(s, b, ret->device);
     else
         ask_driver(s, driver, driver_id, now_ns);
     if (is_due(&s->process_ns, now_ns, PROCESS_NS))
-        process_memory(&s->rss, &peak);
+        s->rss = process_resident();
     ret->device_used = s->used;
     ret->device_total = s->total;
     ret->utilisation = s->utilisation;
