@@ -492,6 +492,41 @@ static PyObject *method_utilisation(PyObject *self, PyObject *const *args, Py_ss
     return PyFloat_FromDouble(percent);
 }
 
+/* Adds one float under a prefix; false with an exception set. */
+static bool put_metric(PyObject *dict, const char *prefix, const char *name, double value)
+{
+    PyObject *key = PyUnicode_FromFormat("%s%s", prefix, name);
+    PyObject *number = PyFloat_FromDouble(value);
+    bool ok = key != NULL && number != NULL && PyDict_SetItem(dict, key, number) == 0;
+    Py_XDECREF(key);
+    Py_XDECREF(number);
+    return ok;
+}
+
+static PyObject *method_metrics(PyObject *self, PyObject *args)
+{
+    const double gib = 1024.0 * 1024 * 1024;
+    const struct vrs_backend *face = backend_face(self);
+    const char *prefix;
+    unsigned int device;
+    uint64_t free_bytes = VRS_UNKNOWN, total = VRS_UNKNOWN;
+    double percent;
+    if (!PyArg_ParseTuple(args, "sI:_metrics", &prefix, &device))
+        return NULL;
+    PyObject *dict = PyDict_New();
+    bool ok = dict != NULL;
+    if (ok && face->memory != NULL &&
+        face->memory(face->arg, device, &free_bytes, &total) == VRS_OK && total != VRS_UNKNOWN &&
+        free_bytes <= total)
+        ok = put_metric(dict, prefix, "device_used_gib", (double)(total - free_bytes) / gib);
+    if (ok && face->utilisation != NULL &&
+        face->utilisation(face->arg, device, &percent) == VRS_OK)
+        ok = put_metric(dict, prefix, "gpu_utilization_percent", percent);
+    if (!ok)
+        Py_CLEAR(dict);
+    return dict;
+}
+
 static PyObject *method_device_ns(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     uint32_t device;
@@ -557,6 +592,9 @@ static PyMethodDef methods[] = {
     { "synchronize", FAST(method_synchronize), METH_FASTCALL,
       "synchronize(device=None, /)\n--\n\nWaits for the device. False where that is not "
       "possible." },
+    { "_metrics", method_metrics, METH_VARARGS,
+      "_metrics(prefix, device, /)\n--\n\nWhat Record.metrics() has not: memory used in all, and "
+      "how busy the device is." },
     { "device_name", FAST(method_device_name), METH_FASTCALL,
       "device_name(device=None, /)\n--\n\nThe name of a device, or None." },
     { "memory", FAST(method_memory), METH_FASTCALL,

@@ -68,3 +68,15 @@ def __getattr__(name):
 
 def __dir__():
     return [*globals(), "__version__", *__all__]
+
+
+def load_ipython_extension(shell):
+    """%load_ext vramscope: the magics %vramscope and %%vramscope."""
+    from vramscope import ipython
+    ipython.load(shell)
+
+
+def unload_ipython_extension(shell):
+    """%unload_ext vramscope."""
+    from vramscope import ipython
+    ipython.unload(shell)

@@ -1,4 +1,6 @@
 """What __getattr__ of the package finds, for type checkers."""
+from typing import Any
+
 from vramscope._core import Backend as Backend
 from vramscope._core import Column as Column
 from vramscope._core import Error as Error
@@ -85,3 +87,6 @@ __all__ = [
     "watch_cycles",
 ]
 __version__: str
+
+def load_ipython_extension(shell: Any) -> None: ...
+def unload_ipython_extension(shell: Any) -> None: ...

@@ -11,7 +11,7 @@ import warnings
 from collections import deque
 from typing import Any, Literal, Self
 
-from vramscope import _core, _storages, backends
+from vramscope import _core, _marks, _storages, backends
 from vramscope._answer import Answer
 
 __all__ = ["LeakDetector", "LeakError", "Leaks"]
@@ -139,7 +139,7 @@ class LeakDetector:
         self._first: tuple[int, int, list[tuple[Any, ...]]] | None = None
         self._before_first = 0
         self._scanned = 0
-        self._mark: tuple[Any, str] | None = None
+        self._marks, self._marked = _marks.Marks(), False  # marked: somebody else numbers the steps
         self._began: Any = None
 
     def __enter__(self) -> Self:
@@ -196,7 +196,7 @@ class LeakDetector:
     def close(self) -> None:
         """Stops a memory history that this detector has begun."""
         began, self._began = self._began, None
-        self._end_mark()
+        self._marks.end()
         if began is not None:
             began.stop()
 
@@ -268,25 +268,8 @@ class LeakDetector:
     def _next_mark(self) -> None:
         """Numbers the steps in a memory history, unless the program's profiler does."""
         from vramscope import profiler
-        self._end_mark()
+        self._marks.end()
         other = profiler._the_profiler
-        if not self._recording() or (other is not None and other._step_scope is not None):
-            return
-        name = "step %d" % (self._steps + 1)
-        owner = self._backend.owner if self._backend is not None else None
-        if isinstance(owner, _core.Sim):
-            owner.mark(name)
-            self._mark = owner, name
-        else:
-            from vramscope import _torch
-            opened = _torch.open_range(sys.modules["torch"], name, always=False)
-            self._mark = None if opened is None else (opened, name)
-
-    def _end_mark(self) -> None:
-        mark, self._mark = self._mark, None
-        if mark is None:
-            return
-        if isinstance(mark[0], _core.Sim):
-            mark[0].mark(mark[1], end=True)
-        else:
-            mark[0].__exit__(None, None, None)
+        marked = self._marked or (other is not None and other._step_scope is not None)
+        if not marked and self._recording() and self._backend is not None:
+            self._marks.begin(self._backend.owner, "step %d" % (self._steps + 1))
