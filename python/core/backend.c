@@ -593,7 +593,7 @@ static PyMethodDef methods[] = {
       "synchronize(device=None, /)\n--\n\nWaits for the device. False where that is not "
       "possible." },
     { "_metrics", method_metrics, METH_VARARGS,
-      "_metrics(prefix, device, /)\n--\n\nWhat Record.metrics() has not: memory used in all, and "
+      "_metrics($self, prefix, device, /)\n--\n\nWhat Record.metrics() has not: memory used in all, and "
       "how busy the device is." },
     { "device_name", FAST(method_device_name), METH_FASTCALL,
       "device_name(device=None, /)\n--\n\nThe name of a device, or None." },
