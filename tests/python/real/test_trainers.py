@@ -3,7 +3,7 @@ import sys
 
 import in_torch
 import pytest
-from conftest import validate
+from conftest import ROOT, validate
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -103,6 +103,13 @@ def test_an_error_of_transformers_passes_and_leaves_a_folder(transformers):
     assert fails["raised"] == "OutOfMemoryError" and len(fails["dumps"]) == 1
     # No hook tells of it: it is on until the callback is used again, or ended.
     assert fails["listening"] == 1 and fails["losses"] == {"failed": 0}
+
+
+@pytest.mark.torch
+def test_the_blocks_of_the_guide_run(tmp_path):
+    said = in_torch.answer("real/guide.py", ROOT / "docs" / "python.md", tmp_path)
+    assert "forward" in said[0] and "40.00 MiB" in said[0] and "'vram/allocated_gib': 0.0" in said[1]
+    assert all(text.startswith("load\n") and "4.00 GiB" in text for text in said[2:])
 
 
 @pytest.mark.torch
