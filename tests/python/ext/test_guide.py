@@ -27,6 +27,7 @@ def test_the_blocks_run_in_their_order(monkeypatch):
     assert len(said) == len(expected)
     for text, words in zip(said, expected):
         assert words in text, text
+    reader.clear()  # what its functions refer to, and what other tests would find alive
 
 
 def test_the_test_is_one_of_pytest(tmp_path):
