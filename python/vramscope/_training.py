@@ -132,7 +132,7 @@ class Training:
         """One reading, as numbers for loggers; what is not known is left out."""
         if self.profiler is None:
             return {}
-        record: _core.Record | None = self.profiler.checkpoint("step %d" % (self.steps - 1))
+        record: _core.Record | None = self.profiler.checkpoint("step", info=self.steps - 1)
         if record is None:
             return {}
         known = {**record.metrics(PREFIX), **self.profiler.backend._metrics(PREFIX, record.device)}
