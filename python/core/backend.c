@@ -675,9 +675,27 @@ static PyType_Slot slots[] = {
     { Py_tp_methods, methods },
     { Py_tp_getset, members },
     { Py_tp_doc,
-      SLOT(
-          "Backend(object, /, *, name=\"object\")\n--\n\nHow the memory of devices is read: by the "
-          "methods that the object has, which are named as those of this class are.") },
+      SLOT("Backend(object, /, *, name=\"object\")\n"
+           "--\n"
+           "\n"
+           "How the memory of devices is read: by the methods that the object has, which are named as\n"
+           "those of this class are.\n"
+           "\n"
+           "What it tells is what the device's own counters say, in bytes, or the driver. `device` is\n"
+           "a number, None the current one. None is told where nothing is known, also where a method\n"
+           "of the object raises. Raises Error for a device that there is not.\n"
+           "\n"
+           ">>> from vramscope import sim\n"
+           ">>> device = sim.Device(\"1GiB\")\n"
+           ">>> backend = device.backend\n"
+           ">>> backend.count(), backend.current(), backend.device_name()\n"
+           "(1, 0, 'simulated device 0')\n"
+           ">>> backend.stats()[\"allocated_bytes\"], backend.memory()\n"
+           "(0, (1073741824, 1073741824))\n"
+           ">>> backend.reset_peak(), backend.empty_cache(), backend.synchronize()\n"
+           "(None, True, True)\n"
+           ">>> backend.utilisation(), backend.device_ns(), backend.clock_ns()\n"
+           "(None, 0, 0)") },
     { 0, NULL },
 };
 

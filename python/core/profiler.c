@@ -537,7 +537,9 @@ static PyMethodDef methods[] = {
       "characters." },
     { "scope", FAST(scope_make), METH_FASTCALL | METH_KEYWORDS,
       "scope($self, /, name, *, tensor=None, time_device=False)\n--\n\n"
-      "A Scope: for `with`, `async with`, or as a decorator. Each entry gives a ScopeResult." },
+      "A Scope: for `with`, `async with`, or as a decorator. Each entry gives a ScopeResult.\n\n"
+      "tensor: its bytes, shape and dtype are kept, no reference. time_device: results have the "
+      "device's own nanoseconds." },
     { "_scope", FAST(scope_make_of), METH_FASTCALL, "A scope of a class of its own." },
     { "_own_methods", own_methods, METH_NOARGS | METH_CLASS,
       "Gives a subclass the hot methods as its own." },

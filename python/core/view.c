@@ -586,7 +586,20 @@ static PyType_Slot record_slots[] = {
     { Py_tp_methods, record_methods },
     { Py_tp_richcompare, SLOT(view_compare) },
     { Py_tp_repr, SLOT(view_repr) },
-    { Py_tp_doc, SLOT("A moment of a profiler, and the interval since the record before it.") },
+    { Py_tp_doc,
+      SLOT("A moment of a profiler, and the interval since the record before it.\n"
+           "\n"
+           "The figures are the device's own counters, in bytes and nanoseconds; None is what is not\n"
+           "known. `prefix` of metrics() stands before each of its names.\n"
+           "\n"
+           ">>> from vramscope import Profiler, sim\n"
+           ">>> with sim.Device() as device, Profiler() as p:\n"
+           "...     weights = device.alloc(\"1GiB\")\n"
+           "...     record = p.checkpoint(\"loaded\")\n"
+           ">>> record.state, record.to_dict()[\"name\"]\n"
+           "('exact', 'loaded')\n"
+           ">>> record.metrics(prefix=\"\")[\"allocated_gib\"]\n"
+           "1.0") },
     { 0, NULL },
 };
 PyType_Spec record_spec = {
@@ -602,7 +615,17 @@ static PyType_Slot scope_slots[] = {
     { Py_tp_methods, scope_methods },
     { Py_tp_richcompare, SLOT(view_compare) },
     { Py_tp_repr, SLOT(view_repr) },
-    { Py_tp_doc, SLOT("What happened between entering and leaving a scope.") },
+    { Py_tp_doc,
+      SLOT("What happened between entering and leaving a scope.\n"
+           "\n"
+           "The peak is the device's while the scope was open, whoever caused it; all figures are its\n"
+           "own counters, in bytes and nanoseconds. None is what is not known.\n"
+           "\n"
+           ">>> from vramscope import Profiler, sim\n"
+           ">>> with sim.Device() as device, Profiler() as p, p.scope(\"load\") as scope:\n"
+           "...     weights = device.alloc(\"1GiB\")\n"
+           ">>> scope.result.to_dict()[\"peak_bytes\"], scope.result.state\n"
+           "(1073741824, 'exact')") },
     { 0, NULL },
 };
 PyType_Spec scope_result_spec = {

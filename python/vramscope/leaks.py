@@ -26,6 +26,15 @@ class Leaks(Answer):
     grew most first: `growth_bytes`, bytes and counts before and after, `name` (the tag of a
     simulated allocation), `shape`, `dtype`, `device`.  `sites` is the answer of Recording.leaks()
     where memory history was on: the lines that the growth comes from; else None.
+
+    >>> from vramscope import LeakDetector, sim
+    >>> with sim.Device():
+    ...     with LeakDetector(steps=2, warmup=0) as detector:
+    ...         for _ in range(3):
+    ...             detector.step()
+    ...         leaks = detector.suspects()
+    >>> leaks.grows, leaks.rows, leaks.sites
+    (False, [], None)
     """
 
     def __init__(self, result: _core.Result, sites: _core.Result | None = None) -> None:
@@ -118,6 +127,7 @@ class LeakDetector:
     ...         kept.append(device.alloc("20MiB", tag="losses"))
     ...         detector.step()
     ...     [(row["name"], row["last_count"]) for row in detector.suspects().rows]
+    ...     detector.close()
     [('losses', 8)]
     """
 
@@ -188,7 +198,15 @@ class LeakDetector:
         return Leaks(self._judge(self._read(backend), last), sites)
 
     def check(self) -> None:
-        """Raises LeakError with the table where memory grows; warns where that is not decided."""
+        """Raises LeakError with the table where memory grows; warns where that is not decided.
+
+        >>> from vramscope import sim
+        >>> with sim.Device():
+        ...     detector = LeakDetector(steps=2, warmup=0)
+        ...     for _ in range(3):
+        ...         detector.step()
+        ...     detector.check()
+        """
         leaks = self.suspects()
         if leaks.grows:
             raise LeakError(leaks)

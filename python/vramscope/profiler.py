@@ -33,6 +33,15 @@ class Scope(_core.Scope):
     It can be entered again, also while it is open; every entry gives a ScopeResult, the last one
     in `result`. A decorated function runs exactly once for each call; the interval of a generator
     lasts from the first resume until it is exhausted, closed, or raises.
+
+    >>> from vramscope import Profiler, sim
+    >>> with sim.Device() as device, Profiler() as p:
+    ...     @p.scope("load")
+    ...     def load():
+    ...         return device.alloc("1MiB")
+    ...     weights = load()
+    ...     p.scopes()[0].peak_bytes
+    1048576
     """
 
     __slots__ = ()
@@ -165,7 +174,14 @@ class Summary(Answer):
     `device`, `calls`, `raised`, `total_ns`, `longest_ns`, `start_bytes` of the first interval and
     `end_bytes` of the last, `peak_bytes`, `peak_delta_bytes` above the start of its interval,
     `growth_bytes`, `allocated_total_bytes` and `allocations` in all, `transient_ratio`, the share of
-    them that no interval kept, and the number of intervals of each state.
+    them that no interval kept, and the number of intervals of each state. Bytes are those of the
+    device's counters.
+
+    >>> from vramscope import Profiler, sim
+    >>> with sim.Device() as device, Profiler() as p, p.scope("load"):
+    ...     weights = device.alloc("1MiB")
+    >>> [(row["path"], row["peak_bytes"]) for row in p.summary().rows]
+    [(['load'], 1048576)]
     """
 
     @property
@@ -249,6 +265,31 @@ class Profiler(_core.Profiler):
     ...         weights = device.alloc("1GiB")
     ...     p.checkpoint("loaded").allocated_bytes
     1073741824
+
+    Steps with their phases, a call, and what there is afterwards:
+
+    >>> import tempfile
+    >>> with sim.Device() as device, Profiler() as p:
+    ...     p.watch()
+    ...     for _ in range(2):
+    ...         record = p.step()
+    ...         with p.phase("forward"):
+    ...             value, result = p.call(device.alloc, "20MiB")
+    ...     p.close()
+    >>> len(p.records()), [done.name for done in p.scopes()][:3]
+    (2, ['Device.alloc', 'forward', 'step'])
+    >>> result.peak_delta_bytes, p.summary().rows[0]["calls"], p.report("csv")[:4]
+    (20971520, 2, 'path')
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = p.save(folder + "/run.json")
+    >>> p.reset()
+    Traceback (most recent call last):
+    ValueError: closed
+    >>> p.finish()
+
+    Raises Error with the status "usage" for a device or a backend that there is not, ValueError for
+    a number out of its range and after close(), TypeError for a name that is no str. What fails in
+    a hook of ours is counted in `losses`, and the program goes on.
     """
 
     def __new__(cls, device: Any = None, *, enabled: bool = True, capacity: int = 65_536,
@@ -399,7 +440,7 @@ class Profiler(_core.Profiler):
         return Summary(self._measured())
 
     def report(self, format: str = "text") -> str:
-        """The summary as "text", "json", "csv" or "html"."""
+        """The summary in a format: "text", "json", "csv" or "html"."""
         made = self.summary()
         write = {"text": made.text, "json": made.json, "csv": made.csv, "html": made._repr_html_}
         if format not in write:
