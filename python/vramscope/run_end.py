@@ -37,15 +37,13 @@ def tell_caught(run: Run) -> None:
     caught = oom.untold()
     if not caught or run.settings["on_oom"] == "off":
         return
+    from vramscope import telling
     if run.status not in (0, None):
-        from vramscope import telling
         telling.tell_event(caught[-1], "", run.rank)
         run.write_told(caught[-1])
         return
-    files = "".join(f" {path}" for path in run.limits.kept)
     # A child's exceptions may end in a hook of its own.
-    whose = "" if run.status is None else ", which the program caught"
-    hooks.say(f"vramscope: memory ran out {len(caught)} times{whose};{files or ' no snapshot'}\n")
+    telling.tell_caught(caught, run.limits.kept, known=run.status is not None)
     if run.settings["stacks"] == "all" and run.limits.kept:
         hooks.say("vramscope: --stacks all makes a snapshot a hundred times slower to write\n")
 

@@ -66,6 +66,7 @@ class Run:
         if not self.records:
             return
         oom._handlers.append(self)
+        oom.run_is_here = True
         if self.settings["on_oom"] == "off" and not self.shows_end:
             return
         backends.watch(self._watch)
