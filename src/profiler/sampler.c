@@ -225,6 +225,8 @@ static void *sample_on(void *arg)
     while (sleep_until(s, due)) {
         due = slot_now(s, due);
         sampler_now(s);
+        if (s->options.rested != NULL)
+            s->options.rested(s->options.arg);
         due += s->options.interval_ns;
     }
     return NULL;
