@@ -115,6 +115,7 @@ static PyMethodDef functions[] = {
     { "_rebuild_view", view_rebuild, METH_VARARGS,
       "A Record, ScopeResult or Sample out of a pickle." },
     { "_stop_samplers", samplers_stop, METH_NOARGS, "At exit: ends the sampling threads." },
+    { "_event_kinds", tracker_kinds, METH_NOARGS, "Kinds of a tracker's events, by number." },
     { "_kept_result", result_kept, METH_VARARGS, NULL },
     { "model_size", objects_model_size, METH_VARARGS,
       "model_size(modules, tensors, outputs, depth_plus_1, /)\n--\n\nSee vramscope.model_size." },
@@ -176,6 +177,7 @@ static bool add_meter(PyObject *module, struct core_state *state)
            add_class(module, &sample_spec, &state->sample) &&
            add_class(module, &sampler_spec, &state->sampler) &&
            make_class(module, &reading_spec, &state->reading) &&
+           add_class(module, &tracker_spec, &state->tracker) &&
            add_class(module, &profiler_spec, &state->profiler) &&
            add_class(module, &scope_spec, &state->scope) &&
            add_class(module, &entry_spec, &state->entry);
@@ -247,6 +249,7 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->sample);
     Py_VISIT(state->sampler);
     Py_VISIT(state->reading);
+    Py_VISIT(state->tracker);
     Py_VISIT(state->profiler);
     Py_VISIT(state->scope);
     Py_VISIT(state->entry);
@@ -275,6 +278,7 @@ static int core_clear(PyObject *module)
     Py_CLEAR(state->sample);
     Py_CLEAR(state->sampler);
     Py_CLEAR(state->reading);
+    Py_CLEAR(state->tracker);
     Py_CLEAR(state->profiler);
     Py_CLEAR(state->scope);
     Py_CLEAR(state->entry);

@@ -399,6 +399,16 @@ const char *vrs_event_kind_name(enum vrs_event_kind kind)
     return (unsigned)kind < VRS_EVENT_KINDS ? names[kind] : "error";
 }
 
+/* As much as there is room for; frees the text. */
+static void hand_out(struct buf *text, char *ret, size_t room)
+{
+    size_t len = text->len < room ? text->len : room - 1;
+    if (len > 0)
+        memcpy(ret, text->at, len);
+    ret[len] = '\0';
+    buf_free(text);
+}
+
 void vrs_event_text(struct vrs_meter *meter, const struct vrs_event *event, char *ret, size_t room)
 {
     struct buf text;
@@ -406,11 +416,19 @@ void vrs_event_text(struct vrs_meter *meter, const struct vrs_event *event, char
         return;
     buf_init(&text, IDENTITY_BYTES_MAX);
     telemetry_text(&meter->names, event, &text);
-    size_t len = text.len < room ? text.len : room - 1;
-    if (len > 0)
-        memcpy(ret, text.at, len);
-    ret[len] = '\0';
-    buf_free(&text);
+    hand_out(&text, ret, room);
+}
+
+void vrs_tracker_line(struct vrs_tracker *tracker, char *ret, size_t room)
+{
+    struct vrs_tracker_stats s;
+    struct buf text;
+    if (room == 0)
+        return;
+    tracker_count(&tracker->tracker, &s);
+    buf_init(&text, IDENTITY_BYTES_MAX);
+    telemetry_line(&s, &text);
+    hand_out(&text, ret, room);
 }
 
 uint32_t vrs_tracker_most(struct vrs_tracker *tracker)

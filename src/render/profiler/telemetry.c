@@ -213,6 +213,21 @@ void telemetry_text(struct names *names, const struct vrs_event *e, struct buf *
     }
 }
 
+void telemetry_line(const struct vrs_tracker_stats *s, struct buf *to)
+{
+    human_known_bytes(to, s->last.now[VRS_ALLOCATED]);
+    if (s->last.device_total != VRS_UNKNOWN) {
+        buf_text(to, " of ");
+        human_known_bytes(to, s->last.device_total);
+    }
+    buf_text(to, " allocated, peak ");
+    human_known_bytes(to, s->peak);
+    if (s->alerts > 0) {
+        buf_text(to, ", ");
+        human_counted(to, s->alerts, "alert", true);
+    }
+}
+
 /* The texts that a record is made of; freed by texts_end. */
 struct texts {
     struct buf context, metadata;

@@ -26,6 +26,9 @@ struct telemetry {
 /* What an event says for a person; nothing for a sample. */
 void telemetry_text(struct names *names, const struct vrs_event *event, struct buf *to);
 
+/* Where a tracker stands. */
+void telemetry_line(const struct vrs_tracker_stats *stats, struct buf *to);
+
 /* A record on one line, without its end. */
 void telemetry_json(const struct telemetry *t, const struct vrs_event *event, struct buf *to);
 

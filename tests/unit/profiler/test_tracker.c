@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "made/fault.h"
+#include "profiler/event_queue.h"
 #include "profiler/tracker.h"
 #include "vramscope/error.h"
 #include "vramscope/profiler.h"
