@@ -104,6 +104,7 @@ struct vrs_tracker_options {
     double threshold[VRS_TRACKER_THRESHOLDS]; /* 0: the default; NaN: never */
     bool host;    /* also ask the machine at each sample */
     bool process; /* the curves are the resident bytes of the process, not a device's */
+    bool samples_only; /* no events besides samples, "start" and "stop" */
     struct vrs_identity identity;
 };
 

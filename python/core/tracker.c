@@ -148,11 +148,11 @@ static bool options_of(PyObject *interval, long capacity, struct vrs_tracker_opt
 
 static PyObject *tracker_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static const char *const names[] = { "backend", "device",  "interval", "capacity",
-                                         "host",    "process", NULL };
+    static const char *const names[] = { "backend", "device",  "interval",     "capacity",
+                                         "host",    "process", "samples_only", NULL };
     PyObject *backend, *device, *interval;
     long capacity;
-    int host, process;
+    int host, process, samples_only;
     struct vrs_error err;
     struct core_state *state = core_state_of_type(type);
     struct vrs_tracker_options options = { .size = sizeof options,
@@ -160,8 +160,9 @@ static PyObject *tracker_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
                                                          .local_rank = -1,
                                                          .world_size = -1 } };
     if (state == NULL || process_meter() == NULL ||
-        !PyArg_ParseTupleAndKeywords(args, kwargs, "$OOOlpp:Tracker", (char **)SLOT(names),
-                                     &backend, &device, &interval, &capacity, &host, &process) ||
+        !PyArg_ParseTupleAndKeywords(args, kwargs, "$OOOlppp:Tracker", (char **)SLOT(names),
+                                     &backend, &device, &interval, &capacity, &host, &process,
+                                     &samples_only) ||
         !options_of(interval, capacity, &options))
         return NULL;
     backend = backend_for(state, backend);
@@ -172,6 +173,7 @@ static PyObject *tracker_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     options.backend = backend_id(backend);
     options.host = host != 0;
     options.process = process != 0;
+    options.samples_only = samples_only != 0;
     struct tracker_object *t = PyObject_GC_New(struct tracker_object, type);
     if (t == NULL) {
         Py_DECREF(backend);

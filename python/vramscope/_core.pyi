@@ -419,7 +419,8 @@ class Sampler:
 @final
 class Tracker:
     def __new__(cls, *, backend: Backend | None, device: int | None, interval: float,
-                capacity: int, host: bool, process: bool) -> Tracker: ...
+                capacity: int, host: bool, process: bool,
+                samples_only: bool) -> Tracker: ...
     @property
     def running(self) -> bool: ...
     @property

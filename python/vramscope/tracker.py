@@ -103,7 +103,7 @@ class Event:
                 f"change_bytes={self.change_bytes}>")
 
 
-def _event(row: tuple[Any, ...]) -> Event:
+def event_of(row: tuple[Any, ...]) -> Event:
     """Of a row of the core, whose last two are the alert and the text of the metadata."""
     *figures, alert, text = row
     metadata: dict[str, Any] = {}
@@ -203,7 +203,7 @@ class _Callbacks:
     def _serve(self) -> None:
         while (rows := self.core.take(_SECONDS_WAITED)) is not None:
             for row in rows:
-                event = _event(row)
+                event = event_of(row)
                 for call in tuple(self.by_kind.get(event.kind, ())):
                     try:
                         call(event)
@@ -272,9 +272,20 @@ def _json(metadata: Mapping[str, Any] | None) -> str | None:
     return text
 
 
-def _end(core: _core.Tracker, callbacks: _Callbacks) -> None:
-    """The program has forgotten the tracker, or ends: no device is read any more."""
-    callbacks.by_kind.clear()
+def begin(core: _core.Tracker) -> None:
+    """Starts it, and the thread that reads for it where that has to be one of Python."""
+    core.start()
+    if core.needs_reader:
+        import threading
+        threading.Thread(target=core.serve, name="vramscope-reader", daemon=True).start()
+
+
+def end_with(owner: object, core: _core.Tracker) -> weakref.finalize[Any, Any]:
+    """When the owner is forgotten, or the program ends, no device is read any more."""
+    return weakref.finalize(owner, _end, core)
+
+
+def _end(core: _core.Tracker) -> None:
     core.hush()
     if core.running:
         core.stop(True, False)
@@ -310,7 +321,8 @@ class Tracker:
                  world_size: int | None = None) -> None:
         self._begin(_core.Tracker(backend=backends.choose(backend),
                                   device=backends.device_number(device), interval=interval,
-                                  capacity=capacity, host=False, process=False))
+                                  capacity=capacity, host=False, process=False,
+                                  samples_only=False))
         self.thresholds = thresholds if thresholds is not None else Thresholds()
         for name in Thresholds.__slots__:
             self._threshold(name, getattr(self.thresholds, name))
@@ -322,7 +334,9 @@ class Tracker:
         self._core = core
         self._callbacks = _Callbacks(core)
         self._line: _Line | None = None
-        weakref.finalize(self, _end, core, self._callbacks)
+        self._collector: str | None = None
+        self._source: str | None = None
+        end_with(self, core)
 
     def _threshold(self, name: str, value: float | None) -> None:
         self._core.threshold(Thresholds.__slots__.index(name),
@@ -335,13 +349,15 @@ class Tracker:
 
     def _identify(self) -> None:
         launched = ranks.identity()
-        who = {name: launched[name] if value is None else value
-               for name, value in self._given.items()}
+        who: dict[str, Any] = {name: launched[name] if value is None else value
+                               for name, value in self._given.items()}
         rank, world_size = who["rank"], who["world_size"]
         if rank is not None and world_size is not None and not 0 <= rank < world_size:
             raise ValueError(f"rank {rank} is none of {world_size}")
-        numbers = (-1 if who[name] is None else who[name] for name in ranks.FIELDS[1:])
-        self._core.identify(who["job_id"], *numbers, None, self._core.backend.name, None)
+        rank, local_rank, world_size = (-1 if who[name] is None else who[name]
+                                        for name in ranks.FIELDS[1:])
+        self._core.identify(who["job_id"], rank, local_rank, world_size, self._collector,
+                            self._core.backend.name, self._source)
 
     def start(self) -> None:
         """Begins to sample, which the event "start" says; ignored where it does already."""
@@ -355,10 +371,7 @@ class Tracker:
             self._line = _Line(self._core)
             self._callbacks.by_kind.setdefault("sample", []).append(self._line)
         self._callbacks.begin()
-        self._core.start()
-        if self._core.needs_reader:
-            import threading
-            threading.Thread(target=self._core.serve, name="vramscope-reader", daemon=True).start()
+        begin(self._core)
 
     def stop(self) -> None:
         """Takes a last sample and ends, which the event "stop" says; waits for callbacks, a second.
@@ -381,6 +394,10 @@ class Tracker:
     def __exit__(self, *error: object) -> Literal[False]:
         self._stop(interrupted=error[0] is not None)
         return False
+
+    def _note(self, kind: str, text: str, metadata: Mapping[str, Any] | None = None) -> None:
+        _kind_bit(kind)
+        self._core.note(_NUMBERS[kind], text, _json(metadata))
 
     def sample(self) -> None:
         """Takes one sample now, on this thread, while it runs: for virtual clocks, and tests."""
@@ -411,7 +428,7 @@ class Tracker:
         if last is not None and last < 0:
             raise ValueError(f"the last {last} events are none")
         us = 0 if since is None or since <= 0 else round(since * 1e6)
-        return [_event(row) for row in self._core.events(kinds, us, -1 if last is None else last)]
+        return [event_of(row) for row in self._core.events(kinds, us, -1 if last is None else last)]
 
     def timeline(self, bucket: float = 1.0) -> dict[str, list[Any]]:
         """The last values in each bucket of so many seconds that has some, counted from the first.
@@ -463,7 +480,7 @@ def of_process(*, interval: float, capacity: int, **given: Any) -> Tracker:
     """
     made = Tracker.__new__(Tracker)
     made._begin(_core.Tracker(backend=backends.none(), device=0, interval=interval,
-                              capacity=capacity, host=True, process=True))
+                              capacity=capacity, host=True, process=True, samples_only=False))
     made._given = {name: given.get(name) for name in ranks.FIELDS}
     made._sink, made._live = None, False
     made.thresholds = Thresholds()

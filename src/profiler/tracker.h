@@ -45,6 +45,7 @@ enum tracker_gross {
 struct tracker_options {
     uint32_t capacity;
     uint32_t device;
+    bool samples_only; /* besides the start and the end */
     double threshold[VRS_TRACKER_THRESHOLDS];
     /* The path of a name in another path. */
     uint32_t (*path)(void *arg, uint32_t parent, uint32_t name);

@@ -202,6 +202,7 @@ static bool begin(struct vrs_tracker *t, const struct vrs_tracker_options *o)
     struct tracker_options options = {
         .capacity = o->capacity != 0 ? o->capacity : CAPACITY_DEFAULT,
         .device = o->device,
+        .samples_only = o->samples_only,
         .path = path_in,
         .told = told,
         .arg = t,
