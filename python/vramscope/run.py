@@ -90,6 +90,8 @@ OPTIONS: dict[str, tuple[str, Any, Any]] = {
     "--report": ("report", False, None),
     "--no-report": ("report", False, None),
     "--view": ("view", False, None),
+    "--monitor": ("monitor", False, None),
+    "--interval": ("interval", 1.0, interval),
     "--ranks": ("ranks", None, rank_list),
     "--children": ("children", False, None),
     "--wait": ("wait", 10.0, seconds),

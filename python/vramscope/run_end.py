@@ -21,7 +21,7 @@ POLL_SECONDS = 0.05
 
 def finish(run: Run) -> None:
     """All of it; what fails is one line, and the rest goes on."""
-    for part in (tell_caught, write_end, write_process, report):
+    for part in (end_monitor, tell_caught, write_end, write_process, report):
         try:
             part(run)
         except OSError as error:
@@ -30,6 +30,12 @@ def finish(run: Run) -> None:
             hooks.swallow(error)
             hooks.say(f"vramscope: {type(error).__name__}: {error}\n")
         run.say_lines()
+
+
+def end_monitor(run: Run) -> None:
+    """<who>.telemetry.jsonl; the status line ends."""
+    if run.monitor is not None:
+        run.telemetry_path = run.monitor.end()
 
 
 def tell_caught(run: Run) -> None:
@@ -62,7 +68,8 @@ def write_end(run: Run) -> None:
 def write_process(run: Run) -> None:
     """<who>.json, where this process has a file or another one waits for this."""
     waited_for = run.shows_end and run.rank is not None and not run.child
-    if not run.ooms and run.end_path is None and not waited_for:
+    written = run.ooms or run.end_path is not None or run.telemetry_path is not None
+    if not written and not waited_for:
         return
     folder = run.take_folder()
     run_folder.write_document(os.path.join(folder, run.who + ".json"), document(run))
@@ -78,7 +85,7 @@ def document(run: Run) -> dict[str, Any]:
         identity = dict.fromkeys(ranks.FIELDS)
     paths = [path for path, _ in run.ooms]
     paths += [run_process.event_path(path) for path in paths]
-    paths += [] if run.end_path is None else [run.end_path]
+    paths += [path for path in (run.end_path, run.telemetry_path) if path is not None]
     caught = len(oom.untold())
     losses = {"hooks": hooks.failures, "failures_forgotten": oom._counted - len(oom._events),
               "snapshots_limited": run.losses["limited"], "snapshots_failed": run.losses["failed"],
