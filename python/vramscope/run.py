@@ -156,6 +156,8 @@ def begin(settings: dict[str, Any]) -> Run | None:
     """Begins what is recorded, unless an outer run is in charge."""
     if "VRAMSCOPE_RUN" in os.environ:
         return None
+    if sys.platform != "linux":
+        raise RuntimeError("run records on Linux alone")
     from vramscope import run_process
     started = run_process.Run(settings)
     if settings["strict"]:
