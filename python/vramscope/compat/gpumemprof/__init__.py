@@ -11,9 +11,11 @@ _HOMES = {
     "collectors": ("DeviceMemoryCollector",),
     "context_profiler": ("MemoryProfiler", "ProfiledModule", "clear_results", "get_global_profiler",
                          "get_profile_results", "get_summary", "profile_context",
-                         "profile_function", "profile_model_training", "set_global_profiler"),
+                         "profile_function", "profile_model_training", "set_global_profiler",
+                         "start_monitoring", "stop_monitoring"),
     "cpu_profiler": ("CPUMemoryProfiler",),
     "cpu_records": ("CPUMemorySnapshot", "CPUProfileResult"),
+    "cpu_tracker": ("CPUMemoryTracker",),
     "profiler": ("GPUMemoryProfiler",),
     "records": ("DeviceMemorySample", "GapFinding", "MemoryPattern", "MemorySnapshot",
                 "PerformanceInsight", "ProfileResult", "TelemetryEventV2", "TrackingEvent"),
@@ -22,6 +24,7 @@ _HOMES = {
                   "validate_telemetry_record"),
     "system": ("MemoryContext", "check_memory_fragmentation", "get_gpu_info", "get_system_info",
                "memory_summary"),
+    "tracker": ("MemoryTracker",),
     "utils": ("convert_bytes", "format_bytes", "suggest_memory_optimization"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -128,8 +128,8 @@ def test_examples_run(name):
     assert done.attempted and not done.failed
 
 
-SUBMODULES = ["", ".analyzer", ".collectors", ".context_profiler", ".cpu_profiler", ".host", ".profiler", ".records", ".system",
-              ".telemetry", ".texts", ".utils"]
+SUBMODULES = ["", ".analyzer", ".collectors", ".context_profiler", ".cpu_profiler", ".cpu_tracker", ".host", ".monitoring", ".profiler", ".records",
+              ".system", ".telemetry", ".texts", ".tracker", ".tracking", ".utils"]
 
 
 @pytest.mark.parametrize("submodule", SUBMODULES)
