@@ -18,12 +18,18 @@ from vramscope.compat.gpumemprof.cpu_records import (
     CPUMemorySnapshot as CPUMemorySnapshot,
     CPUProfileResult as CPUProfileResult,
 )
+from vramscope.compat.gpumemprof.oom_recorder import (
+    OOMExceptionClassification as OOMExceptionClassification,
+    OOMFlightRecorder as OOMFlightRecorder,
+    classify_oom_exception as classify_oom_exception,
+)
 from vramscope.compat.gpumemprof.profiler import GPUMemoryProfiler as GPUMemoryProfiler
 from vramscope.compat.gpumemprof.records import (
     DeviceMemorySample as DeviceMemorySample,
     GapFinding as GapFinding,
     MemoryPattern as MemoryPattern,
     MemorySnapshot as MemorySnapshot,
+    OOMFlightRecorderConfig as OOMFlightRecorderConfig,
     PerformanceInsight as PerformanceInsight,
     ProfileResult as ProfileResult,
     TelemetryEventV2 as TelemetryEventV2,
@@ -62,12 +68,16 @@ __all__ = [
     "MemoryPattern",
     "MemoryProfiler",
     "MemorySnapshot",
+    "OOMExceptionClassification",
+    "OOMFlightRecorder",
+    "OOMFlightRecorderConfig",
     "PerformanceInsight",
     "ProfileResult",
     "ProfiledModule",
     "TelemetryEventV2",
     "TrackingEvent",
     "check_memory_fragmentation",
+    "classify_oom_exception",
     "clear_results",
     "convert_bytes",
     "format_bytes",

@@ -128,7 +128,7 @@ def test_examples_run(name):
     assert done.attempted and not done.failed
 
 
-SUBMODULES = ["", ".analyzer", ".collectors", ".context_profiler", ".cpu_profiler", ".host", ".profiler", ".records", ".system",
+SUBMODULES = ["", ".analyzer", ".collectors", ".context_profiler", ".cpu_profiler", ".host", ".oom_recorder", ".profiler", ".records", ".system",
               ".telemetry", ".texts", ".utils"]
 
 
