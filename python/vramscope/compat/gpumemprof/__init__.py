@@ -8,7 +8,8 @@
 """
 _HOMES = {
     "analyzer": ("MemoryAnalyzer",),
-    "collectors": ("DeviceMemoryCollector",),
+    "collectors": ("DeviceMemoryCollector", "build_device_memory_collector",
+                   "detect_torch_runtime_backend"),
     "context_profiler": ("MemoryProfiler", "ProfiledModule", "clear_results", "get_global_profiler",
                          "get_profile_results", "get_summary", "profile_context",
                          "profile_function", "profile_model_training", "set_global_profiler"),
@@ -25,6 +26,7 @@ _HOMES = {
     "system": ("MemoryContext", "check_memory_fragmentation", "get_gpu_info", "get_system_info",
                "memory_summary"),
     "utils": ("convert_bytes", "format_bytes", "suggest_memory_optimization"),
+    "watchdog": ("MemoryWatchdog",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

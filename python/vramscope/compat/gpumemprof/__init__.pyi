@@ -1,6 +1,10 @@
 """Names by their homes: the package imports each when it is asked for."""
 from vramscope.compat.gpumemprof.analyzer import MemoryAnalyzer as MemoryAnalyzer
-from vramscope.compat.gpumemprof.collectors import DeviceMemoryCollector as DeviceMemoryCollector
+from vramscope.compat.gpumemprof.collectors import (
+    DeviceMemoryCollector as DeviceMemoryCollector,
+    build_device_memory_collector as build_device_memory_collector,
+    detect_torch_runtime_backend as detect_torch_runtime_backend,
+)
 from vramscope.compat.gpumemprof.context_profiler import (
     MemoryProfiler as MemoryProfiler,
     ProfiledModule as ProfiledModule,
@@ -54,6 +58,7 @@ from vramscope.compat.gpumemprof.utils import (
     format_bytes as format_bytes,
     suggest_memory_optimization as suggest_memory_optimization,
 )
+from vramscope.compat.gpumemprof.watchdog import MemoryWatchdog as MemoryWatchdog
 
 __all__ = [
     "CPUMemoryProfiler",
@@ -68,6 +73,7 @@ __all__ = [
     "MemoryPattern",
     "MemoryProfiler",
     "MemorySnapshot",
+    "MemoryWatchdog",
     "OOMExceptionClassification",
     "OOMFlightRecorder",
     "OOMFlightRecorderConfig",
@@ -76,10 +82,12 @@ __all__ = [
     "ProfiledModule",
     "TelemetryEventV2",
     "TrackingEvent",
+    "build_device_memory_collector",
     "check_memory_fragmentation",
     "classify_oom_exception",
     "clear_results",
     "convert_bytes",
+    "detect_torch_runtime_backend",
     "format_bytes",
     "get_global_profiler",
     "get_gpu_info",

@@ -129,7 +129,7 @@ def test_examples_run(name):
 
 
 SUBMODULES = ["", ".analyzer", ".collectors", ".context_profiler", ".cpu_profiler", ".host", ".oom_recorder", ".profiler", ".records", ".system",
-              ".telemetry", ".texts", ".utils"]
+              ".telemetry", ".texts", ".utils", ".watchdog"]
 
 
 @pytest.mark.parametrize("submodule", SUBMODULES)
