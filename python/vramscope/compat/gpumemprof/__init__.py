@@ -26,6 +26,7 @@ _HOMES = {
     "system": ("MemoryContext", "check_memory_fragmentation", "get_gpu_info", "get_system_info",
                "memory_summary"),
     "utils": ("convert_bytes", "format_bytes", "suggest_memory_optimization"),
+    "visualizer": ("MemoryVisualizer",),
     "watchdog": ("MemoryWatchdog",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -58,6 +58,7 @@ from vramscope.compat.gpumemprof.utils import (
     format_bytes as format_bytes,
     suggest_memory_optimization as suggest_memory_optimization,
 )
+from vramscope.compat.gpumemprof.visualizer import MemoryVisualizer as MemoryVisualizer
 from vramscope.compat.gpumemprof.watchdog import MemoryWatchdog as MemoryWatchdog
 
 __all__ = [
@@ -73,6 +74,7 @@ __all__ = [
     "MemoryPattern",
     "MemoryProfiler",
     "MemorySnapshot",
+    "MemoryVisualizer",
     "MemoryWatchdog",
     "OOMExceptionClassification",
     "OOMFlightRecorder",

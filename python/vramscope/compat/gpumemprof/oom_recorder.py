@@ -1,4 +1,4 @@
-"""The flight recorder of gpumemprof: its last events, kept in a folder when memory runs out (rows B31, B32).
+"""The flight recorder of gpumemprof: its last events, kept when memory runs out (rows B31, B32).
 
 It departs in four places.  A bundle appears whole or not at all.  The bundle just written is never
 pruned, however large it is.  A disk that is full costs the bundle, not the program.  Host memory

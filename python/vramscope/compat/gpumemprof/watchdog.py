@@ -50,7 +50,7 @@ class MemoryWatchdog:
         tracker.add_alert_callback(self._handle_alert)
 
     def _handle_alert(self, event: Any) -> None:
-        """Cleans up if an alert asks for it; the event's clock says how long the last one is ago."""
+        """Cleans up if an alert asks for it; the time since the last is that of events."""
         passed = event.timestamp - self.last_cleanup_time
         if not self.auto_cleanup or 0 <= passed < self.min_cleanup_interval:
             return

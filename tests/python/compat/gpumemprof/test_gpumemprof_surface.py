@@ -128,8 +128,8 @@ def test_examples_run(name):
     assert done.attempted and not done.failed
 
 
-SUBMODULES = ["", ".analyzer", ".collectors", ".context_profiler", ".cpu_profiler", ".host", ".oom_recorder", ".profiler", ".records", ".system",
-              ".telemetry", ".texts", ".utils", ".watchdog"]
+SUBMODULES = ["", ".analyzer", ".collectors", ".context_profiler", ".cpu_profiler", ".figure", ".host", ".oom_recorder", ".profiler", ".records", ".system",
+              ".telemetry", ".texts", ".utils", ".visualizer", ".watchdog"]
 
 
 @pytest.mark.parametrize("submodule", SUBMODULES)
