@@ -128,7 +128,7 @@ def test_examples_run(name):
     assert done.attempted and not done.failed
 
 
-SUBMODULES = ["", ".analyzer", ".collectors", ".context_profiler", ".cpu_profiler", ".figure", ".host", ".oom_recorder", ".profiler", ".records", ".system",
+SUBMODULES = ["", ".analyzer", ".cli", ".cli_analyze", ".collectors", ".context_profiler", ".cpu_profiler", ".diagnose", ".figure", ".host", ".oom_recorder", ".profiler", ".records", ".system",
               ".telemetry", ".texts", ".utils", ".visualizer", ".watchdog"]
 
 
