@@ -242,8 +242,9 @@ static PyObject *backend_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     for (uint32_t i = 0; i < 2; i++)
         if (strcmp(name, known[i]) == 0)
             face.name = known[i];
+    face.any_thread = true; /* an object without any of the methods is asked nothing */
 #define OFFERS(method, function)                                                                   \
-    if (PyObject_HasAttrString(owner, method))                                                     \
+    if (PyObject_HasAttrString(owner, method) && ((face.any_thread = false), true))                \
     face.function
     OFFERS("stats", stats) = object_stats;
     OFFERS("reset_peak", reset_peak) = object_reset_peak;
@@ -288,7 +289,7 @@ PyObject *backend_auto(struct core_state *state)
 {
     state->without_torch = !torch_is_imported(state);
     if (state->resolve == NULL) {
-        struct vrs_backend none = { .size = sizeof none, .name = "none" };
+        struct vrs_backend none = { .size = sizeof none, .name = "none", .any_thread = true };
         return backend_make(state, &none, NULL);
     }
     PyObject *backend = PyObject_CallNoArgs(state->resolve);

@@ -27,7 +27,10 @@ struct core_state {
     PyObject *error, *note; /* classes Error and VramscopeNote */
 
     /* Of the measuring half: meter.h. */
-    PyTypeObject *backend, *profiler, *scope, *entry, *record, *scope_result;
+    PyTypeObject *backend, *profiler, *scope, *entry, *record, *scope_result, *sample;
+    PyTypeObject *sampler, *reading, *tracker;
+    struct sampler_object *samplers; /* that run: the first of a list */
+    bool samplers_end;               /* they are ended at exit */
     PyObject *innermost_get, *innermost_set; /* of the context variable that has the open scope */
     PyObject *modules;                       /* sys.modules */
     PyObject *resolve;                       /* says what "auto" means; or NULL */

@@ -45,12 +45,23 @@ PyObject *backend_auto(struct core_state *state);
 /* The number of a device: an int, or the current one for None.  False with an exception. */
 bool backend_device(struct core_state *state, PyObject *backend, PyObject *device, uint32_t *ret);
 
-/* view.c: Record and ScopeResult. */
-extern PyType_Spec record_spec, scope_result_spec;
+/* view.c: Record, ScopeResult and Sample. */
+extern PyType_Spec record_spec, scope_result_spec, sample_spec;
 PyObject *record_view(struct core_state *state, const struct vrs_record *r, double made);
 PyObject *scope_view(struct core_state *state, const struct vrs_scope_result *r, double made);
+PyObject *sample_view(struct core_state *state, const struct vrs_sample *r);
 void view_prepare(void); /* before the classes are made */
 PyObject *view_rebuild(PyObject *module, PyObject *args);
+
+/* sampler.c */
+extern PyType_Spec sampler_spec, reading_spec;
+/* At exit: ends the threads of all that run. */
+PyObject *samplers_stop(PyObject *module, PyObject *unused);
+
+/* tracker.c */
+extern PyType_Spec tracker_spec;
+/* _event_kinds(): the kinds of events, by their numbers. */
+PyObject *tracker_kinds(PyObject *module, PyObject *unused);
 
 /* profiler.c, scope.c */
 extern PyType_Spec profiler_spec, scope_spec, entry_spec;

@@ -112,7 +112,10 @@ static PyMethodDef functions[] = {
     { "_backend_changed", backend_changed, METH_O,
       "Who asks for no backend asks resolve() again; None: by the function given before." },
     { "_usage", core_usage, METH_O, "An Error with the status \"usage\", to be raised." },
-    { "_rebuild_view", view_rebuild, METH_VARARGS, "A Record or ScopeResult out of a pickle." },
+    { "_rebuild_view", view_rebuild, METH_VARARGS,
+      "A Record, ScopeResult or Sample out of a pickle." },
+    { "_stop_samplers", samplers_stop, METH_NOARGS, "At exit: ends the sampling threads." },
+    { "_event_kinds", tracker_kinds, METH_NOARGS, "Kinds of a tracker's events, by number." },
     { "_kept_result", result_kept, METH_VARARGS, NULL },
     { "model_size", objects_model_size, METH_VARARGS,
       "model_size(modules, tensors, outputs, depth_plus_1, /)\n--\n\nSee vramscope.model_size." },
@@ -124,11 +127,17 @@ static PyMethodDef functions[] = {
     { NULL, NULL, 0, NULL },
 };
 
+/* A class that has no name in the module.  False with an exception set. */
+static bool make_class(PyObject *module, PyType_Spec *spec, PyTypeObject **ret)
+{
+    *ret = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
+    return *ret != NULL;
+}
+
 /* False with an exception set. */
 static bool add_class(PyObject *module, PyType_Spec *spec, PyTypeObject **ret)
 {
-    *ret = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
-    return *ret != NULL && PyModule_AddType(module, *ret) == 0;
+    return make_class(module, spec, ret) && PyModule_AddType(module, *ret) == 0;
 }
 
 /* ContextVar("…", default=None) */
@@ -165,6 +174,10 @@ static bool add_meter(PyObject *module, struct core_state *state)
            add_class(module, &backend_spec, &state->backend) &&
            add_class(module, &record_spec, &state->record) &&
            add_class(module, &scope_result_spec, &state->scope_result) &&
+           add_class(module, &sample_spec, &state->sample) &&
+           add_class(module, &sampler_spec, &state->sampler) &&
+           make_class(module, &reading_spec, &state->reading) &&
+           add_class(module, &tracker_spec, &state->tracker) &&
            add_class(module, &profiler_spec, &state->profiler) &&
            add_class(module, &scope_spec, &state->scope) &&
            add_class(module, &entry_spec, &state->entry);
@@ -234,6 +247,10 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->backend);
     Py_VISIT(state->record);
     Py_VISIT(state->scope_result);
+    Py_VISIT(state->sample);
+    Py_VISIT(state->sampler);
+    Py_VISIT(state->reading);
+    Py_VISIT(state->tracker);
     Py_VISIT(state->profiler);
     Py_VISIT(state->scope);
     Py_VISIT(state->entry);
@@ -259,6 +276,10 @@ static int core_clear(PyObject *module)
     Py_CLEAR(state->backend);
     Py_CLEAR(state->record);
     Py_CLEAR(state->scope_result);
+    Py_CLEAR(state->sample);
+    Py_CLEAR(state->sampler);
+    Py_CLEAR(state->reading);
+    Py_CLEAR(state->tracker);
     Py_CLEAR(state->profiler);
     Py_CLEAR(state->scope);
     Py_CLEAR(state->entry);

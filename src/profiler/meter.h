@@ -49,6 +49,13 @@ void meter_close(struct meter *m, struct vrs_slot *slot, struct vrs_peaks *ret);
 void meter_drop(struct meter *m, struct vrs_slot *slot);
 enum vrs_state meter_read(struct meter *m, uint32_t id, uint32_t device, bool wait,
                           struct vrs_stats *ret);
+/* The age of readings of the device is told from now on, or no more. */
+void meter_watch(struct meter *m, uint32_t id, uint32_t device, bool on);
+/* As meter_mark, but waits for nobody: false, with nothing written, where another thread reads.
+ * `read` false: with the last reading, whoever made it.  `*ret_ns` is when the reading was asked
+ * for, by the backend's clock; VRS_UNKNOWN: there was none. */
+bool meter_sample(struct meter *m, struct vrs_slot *slot, bool read, struct vrs_peaks *ret,
+                  uint64_t *ret_ns);
 uint32_t meter_slots(struct meter *m, uint32_t id, uint32_t device);
 void meter_losses(struct meter *m, struct vrs_meter_losses *ret);
 

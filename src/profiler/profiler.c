@@ -1,26 +1,17 @@
 /* profiler.c - one reading for a record or an end of a scope, then the ring and the totals. */
-#define _POSIX_C_SOURCE 200809L
 #include "profiler/profiler.h"
 
 #include <stddef.h>
 #include <string.h>
-#include <time.h>
 
 #include "device/process.h"
+#include "profiler/clock.h"
 #include "profiler/ledger.h"
 
-enum { CAPACITY_DEFAULT = 65536, WATCHED_MAX = 4096, NS_PER_SECOND = 1000000000 };
+enum { CAPACITY_DEFAULT = 65536, WATCHED_MAX = 4096 };
 
 static const struct vrs_detail no_detail = { .tensor_bytes = VRS_UNKNOWN,
                                              .storage_bytes = VRS_UNKNOWN };
-
-static uint64_t monotonic_ns(void *arg)
-{
-    (void)arg;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t now_ns(const struct profiler *p)
 {
@@ -30,7 +21,7 @@ static uint64_t now_ns(const struct profiler *p)
 static void take_clock(struct profiler *p)
 {
     struct vrs_backend b = meter_backend(p->meter, p->options.backend);
-    p->clock_ns = b.clock_ns != NULL ? b.clock_ns : monotonic_ns;
+    p->clock_ns = b.clock_ns != NULL ? b.clock_ns : host_ns;
     p->clock_arg = b.arg;
 }
 

@@ -16,12 +16,15 @@ from vramscope.compat.gpumemprof.context_profiler import (
     profile_function as profile_function,
     profile_model_training as profile_model_training,
     set_global_profiler as set_global_profiler,
+    start_monitoring as start_monitoring,
+    stop_monitoring as stop_monitoring,
 )
 from vramscope.compat.gpumemprof.cpu_profiler import CPUMemoryProfiler as CPUMemoryProfiler
 from vramscope.compat.gpumemprof.cpu_records import (
     CPUMemorySnapshot as CPUMemorySnapshot,
     CPUProfileResult as CPUProfileResult,
 )
+from vramscope.compat.gpumemprof.cpu_tracker import CPUMemoryTracker as CPUMemoryTracker
 from vramscope.compat.gpumemprof.oom_recorder import (
     OOMExceptionClassification as OOMExceptionClassification,
     OOMFlightRecorder as OOMFlightRecorder,
@@ -53,6 +56,7 @@ from vramscope.compat.gpumemprof.telemetry import (
     telemetry_event_to_dict as telemetry_event_to_dict,
     validate_telemetry_record as validate_telemetry_record,
 )
+from vramscope.compat.gpumemprof.tracker import MemoryTracker as MemoryTracker
 from vramscope.compat.gpumemprof.utils import (
     convert_bytes as convert_bytes,
     format_bytes as format_bytes,
@@ -64,6 +68,7 @@ from vramscope.compat.gpumemprof.watchdog import MemoryWatchdog as MemoryWatchdo
 __all__ = [
     "CPUMemoryProfiler",
     "CPUMemorySnapshot",
+    "CPUMemoryTracker",
     "CPUProfileResult",
     "DeviceMemoryCollector",
     "DeviceMemorySample",
@@ -74,6 +79,7 @@ __all__ = [
     "MemoryPattern",
     "MemoryProfiler",
     "MemorySnapshot",
+    "MemoryTracker",
     "MemoryVisualizer",
     "MemoryWatchdog",
     "OOMExceptionClassification",
@@ -103,6 +109,8 @@ __all__ = [
     "profile_model_training",
     "resolve_distributed_identity",
     "set_global_profiler",
+    "start_monitoring",
+    "stop_monitoring",
     "suggest_memory_optimization",
     "telemetry_event_from_record",
     "telemetry_event_to_dict",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vramscope.compat.gpumemprof import cli
 
-GOLDEN = Path(__file__).parents[1] / "golden/gpumemprof"
+GOLDEN = Path(__file__).parents[1] / "golden/gpumemprof_command"
 
 
 class Ran:

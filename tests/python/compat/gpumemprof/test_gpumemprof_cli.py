@@ -34,8 +34,8 @@ def no_device(monkeypatch):
 
 
 def test_info_B61(device):
-    check_printed("cli_info", "info")
-    check_printed("cli_info_detailed", "info", "--detailed", "--device", "0")
+    check_printed("info", "info")
+    check_printed("info_detailed", "info", "--detailed", "--device", "0")
     assert "\nGPU 1 Information:\n" in run("info", "--device", 1).out
 
 
@@ -50,7 +50,7 @@ def test_info_of_a_device_of_torch_B61(monkeypatch, tmp_path):
         torch.cuda.get_device_name = lambda number: "NVIDIA H100"
         torch.cuda.get_device_properties = lambda number: types.SimpleNamespace(
             total_memory=79 * GIB, major=9, minor=0, multi_processor_count=132, uuid="ab-cd")
-        check_printed("cli_info_torch", "info", "--detailed")
+        check_printed("info_torch", "info", "--detailed")
         torch.version.hip, torch.version.cuda = "6.4", None
         done = run("info")
     assert "Detected Backend: rocm\nCUDA Version: unavailable\nROCm Version: 6.4\n" in done.out
@@ -59,7 +59,7 @@ def test_info_of_a_device_of_torch_B61(monkeypatch, tmp_path):
 def test_info_without_a_device_B61(no_device):
     done = run("info")
     text = re.sub(r"(Process RSS|Process VMS|CPU Count): .*", r"\1: {figure}", masked(done.out))
-    check_golden("cli_info_none.txt", text)
+    check_golden("info_none.txt", text)
     assert done.status == 0 and re.search(r"Process RSS: \d+\.\d\d MB\nProcess VMS: \d+\.\d\d [MGT]B\nCPU Count: \w+ physical / \d+ logical\n$",
                                           done.out)
 
@@ -87,7 +87,7 @@ def write_ranks(folder, jumps=(7, 4, 7), ranks=3):
 def test_analyze_ranks_B64(tmp_path):
     paths = write_ranks(tmp_path / "in")
     report, plots = tmp_path / "deep/report.json", tmp_path / "plots"
-    check_printed("cli_analyze_ranks", "analyze", *paths, "--output", report, "--visualization", "--plot-dir", plots, status=3,
+    check_printed("analyze_ranks", "analyze", *paths, "--output", report, "--visualization", "--plot-dir", plots, status=3,
                   folder=tmp_path)
     read = json.loads(report.read_text())
     assert read["cross_rank_analysis"]["first_cause_suspects"][0]["rank"] == 1 and read["gap_analysis"] == []
@@ -102,25 +102,25 @@ def test_analyze_ranks_B64(tmp_path):
 def test_analyze_one_rank_B64(tmp_path):
     path = tmp_path / "one.json"
     path.write_text(json.dumps({"events": [telemetry_event_to_dict(event(at, used=4 * GIB, reserved=4 * GIB)) for at in range(10)]}))
-    check_printed("cli_analyze_one", "analyze", path, "--visualization", folder=tmp_path)
+    check_printed("analyze_one", "analyze", path, "--visualization", folder=tmp_path)
 
 
 def test_analyze_a_gap_that_grows_B64(tmp_path):
     path = tmp_path / "one.json"
     path.write_text(json.dumps([telemetry_event_to_dict(event(at * 10**9, used=(10 + at) * GIB, reserved=4 * GIB)) for at in range(10)]))
-    check_printed("cli_analyze_gap", "analyze", path, status=3, folder=tmp_path)
+    check_printed("analyze_gap", "analyze", path, status=3, folder=tmp_path)
 
 
 def test_analyze_ranks_of_which_none_jumped_B64(tmp_path):
     paths = write_ranks(tmp_path / "in", jumps=(99, 99, 99), ranks=2)
-    check_printed("cli_analyze_calm", "analyze", *paths, folder=tmp_path)
+    check_printed("analyze_calm", "analyze", *paths, folder=tmp_path)
 
 
 def test_analyze_a_file_without_telemetry_B64(tmp_path):
     path = tmp_path / "other.json"
     path.write_text('{"b": 1, "a": [2]}')
     out = tmp_path / "report.json"
-    check_printed("cli_analyze_other", "analyze", path, "--output", out, folder=tmp_path)
+    check_printed("analyze_other", "analyze", path, "--output", out, folder=tmp_path)
     assert json.loads(out.read_text())["top_level_keys"] == ["a", "b"]
 
 
@@ -163,8 +163,8 @@ def test_diagnose_B65(device, tmp_path, monkeypatch):
     folder = tmp_path / "out"
     done = run("diagnose", "--duration", 0, "--output", folder)
     assert (done.status, done.err) == (3, "") and sorted(os.listdir(folder)) == FILES
-    check_golden("cli_diagnose.txt", masked(done.out, tmp_path))
-    check_golden("cli_diagnose_summary.json", (folder / "diagnostic_summary.json").read_text())
+    check_golden("diagnose.txt", masked(done.out, tmp_path))
+    check_golden("diagnose_summary.json", (folder / "diagnostic_summary.json").read_text())
     manifest = read(folder, "manifest.json")
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", manifest.pop("created_iso"))
     assert manifest == {"version": 1, "command_line": "gpumemprof diagnose --duration 0", "exit_code": 3, "risk_detected": True,

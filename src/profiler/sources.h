@@ -1,0 +1,24 @@
+/* sources.h - what a sample has beside the counters: the driver's figures and the process's memory,
+ * each asked no more often than it is worth. */
+#ifndef VRS_PROFILER_SOURCES_H
+#define VRS_PROFILER_SOURCES_H
+
+#include <stdint.h>
+
+#include "vramscope/profiler.h"
+
+struct sources {
+    /* By the host's clock: when each is asked again. */
+    uint64_t memory_ns, busy_ns, process_ns;
+    uint64_t used, total; /* bytes; VRS_UNKNOWN */
+    double utilisation;   /* negative: not known */
+    uint64_t rss;
+};
+
+void sources_init(struct sources *s);
+
+/* Fills in what is known now of a device. */
+void sources_fill(struct sources *s, const struct vrs_backend *b, uint32_t device,
+                  struct vrs_sample *ret);
+
+#endif
