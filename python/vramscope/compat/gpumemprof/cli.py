@@ -101,6 +101,46 @@ def _add_info(add: Any) -> None:
     parser.set_defaults(run=info)
 
 
+def _add_monitor(add: Any) -> None:
+    parser = add("monitor", help="memory sampled for a while")
+    _device(parser)
+    parser.add_argument("--duration", type=_duration, default=10.0, metavar="SECONDS",
+                        help="default: 10")
+    _interval_option(parser)
+    _written(parser, "samples")
+    parser.set_defaults(run=_late("cli_live", "monitor"))
+
+
+def _add_track(add: Any) -> None:
+    parser = add("track", help="events of memory as they come, with alerts")
+    _device(parser)
+    parser.add_argument("--duration", type=_duration, metavar="SECONDS",
+                        help="default: until Ctrl-C")
+    _interval_option(parser)
+    _written(parser, "events")
+    parser.add_argument("--watchdog", action="store_true", help="empty the cache at alerts")
+    for name, percent in (("warning", 80.0), ("critical", 95.0)):
+        parser.add_argument(f"--{name}-threshold", type=float, default=percent, metavar="PERCENT",
+                            help=f"of the device (default: {percent:g})")
+    parser.add_argument("--job-id", metavar="NAME", help="of the job (default: by the launcher)")
+    for name in ("rank", "local-rank", "world-size"):
+        parser.add_argument(f"--{name}", type=int, metavar="N", help="default: by the launcher")
+    parser.add_argument("--oom-flight-recorder", action="store_true",
+                        help="keep the last events where memory runs out")
+    parser.add_argument("--oom-dump-dir", default="oom_dumps", metavar="DIR",
+                        help="where (default: oom_dumps)")
+    for name, default, what in (("buffer-size", None, "events (default: all)"),
+                                ("max-dumps", 5, "folders that are kept (default: 5)"),
+                                ("max-total-mb", 256, "MB of them together (default: 256)")):
+        parser.add_argument(f"--oom-{name}", type=_whole, default=default, metavar="N", help=what)
+    parser.set_defaults(run=_late("cli_live", "track"))
+
+
+def _interval_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--interval", type=_interval, default=0.1, metavar="SECONDS",
+                        help="between samples (default: 0.1)")
+
+
 def _add_analyze(add: Any) -> None:
     parser = add("analyze", help="gaps and first causes in recorded telemetry")
     parser.add_argument("input", nargs="+", metavar="INPUT",
@@ -149,7 +189,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="gpumemprof", description="Watches and explains the memory of a GPU.",
         epilog=_EPILOG + statuses, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_subparsers(dest="command", metavar="COMMAND").add_parser
-    for each in (_add_info, _add_analyze, _add_diagnose):
+    for each in (_add_info, _add_monitor, _add_track, _add_analyze, _add_diagnose):
         each(add)
     return parser
 

@@ -31,8 +31,9 @@ _METRICS = {
 }
 _RESULT_COLUMNS = ("function_name", "execution_time", "memory_allocated", "memory_freed",
                    "peak_memory", "memory_diff", "tensors_created", "tensors_deleted")
-_SNAPSHOT_COLUMNS = ("timestamp", "operation", "allocated_memory", "reserved_memory",
-                     "active_memory", "inactive_memory", "device_id")
+SNAPSHOT_COLUMNS = ("timestamp", "operation", "allocated_memory", "reserved_memory",
+                    "active_memory", "inactive_memory", "device_id")
+CPU_SNAPSHOT_COLUMNS = ("timestamp", "rss", "vms", "cpu_percent")
 
 
 def _metric(result: ProfileResult, name: str) -> Any:
@@ -217,18 +218,19 @@ class MemoryVisualizer:
         another format, and for csv where there is nothing to write.
         """
         import time
+        from vramscope.recording import free_path
         results = self._given(results, "results")
         snapshots = self._given(snapshots, "snapshots")
         stamp = time.strftime("%Y%m%d_%H%M%S")
         if format == "json":
-            return _write_json(f"{save_path}_{stamp}.json", stamp, results, snapshots)
+            return write_json(free_path(f"{save_path}_{stamp}.json"), stamp, results, snapshots)
         if format != "csv":
             raise ValueError(f"Unsupported format: {format}")
         tables = {"results": (_RESULT_COLUMNS, [_row(result) for result in results]),
-                  "snapshots": (_SNAPSHOT_COLUMNS,
-                                [[getattr(snapshot, name) for name in _SNAPSHOT_COLUMNS]
+                  "snapshots": (SNAPSHOT_COLUMNS,
+                                [[getattr(snapshot, name) for name in SNAPSHOT_COLUMNS]
                                  for snapshot in snapshots])}
-        written = [write_csv(f"{save_path}_{name}_{stamp}.csv", columns, rows)
+        written = [write_csv(free_path(f"{save_path}_{name}_{stamp}.csv"), columns, rows)
                    for name, (columns, rows) in tables.items() if rows]
         if not written:
             raise ValueError("No data available for export")
@@ -277,27 +279,26 @@ def _rank_marks(found: dict[str, Any], lines: Sequence[Any]) -> list[Any]:
 
 
 def write_csv(path: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table as a file that appears whole, under a name that is free; returns the path."""
+    """A table as a file that appears whole; returns the path."""
     import csv
     import io
-    from vramscope import files, recording
+    from vramscope import files
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(columns)
     table.writerows(rows)
-    free: str = recording.free_path(path)
-    files.write_whole(free, text.getvalue())
-    return free
+    files.write_whole(path, text.getvalue())
+    return path
 
 
-def _write_json(path: str, stamp: str, results: Sequence[ProfileResult],
+def write_json(path: str, stamp: str, results: Sequence[ProfileResult],
                 snapshots: Sequence[MemorySnapshot]) -> str:
+    """Results and snapshots as one file that appears whole; returns the path."""
     import json
-    from vramscope import files, recording
+    from vramscope import files
     document = {"metadata": {"export_time": stamp, "num_results": len(results),
                              "num_snapshots": len(snapshots)},
                 "results": [result.to_dict() for result in results],
                 "snapshots": [snapshot.to_dict() for snapshot in snapshots]}
-    free: str = recording.free_path(path)
-    files.write_whole(free, json.dumps(document, indent=2, default=str) + "\n")
-    return free
+    files.write_whole(path, json.dumps(document, indent=2, default=str) + "\n")
+    return path
