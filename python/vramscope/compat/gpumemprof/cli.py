@@ -284,9 +284,16 @@ def _info_of_device(args: argparse.Namespace, system: dict[str, Any]) -> None:
     out("\nDetailed Information:")
     out("-" * 30)
     out(memory_summary(number))
-    smi = told.get("nvidia_smi_info")
-    if smi is not None:
-        out("\nNVIDIA-SMI Information:")
-        out(f"  GPU Utilization: {known(smi['gpu_utilization_percent'], lambda v: f'{v}%')}")
-        out(f"  Temperature: {known(smi['temperature_c'], lambda v: f'{v}°C')}")
-        out(f"  Power Draw: {known(smi['power_draw_w'], lambda v: f'{v:.1f} W')}")
+    _info_of_load(told.get("nvidia_smi_info"), number)
+
+
+def _info_of_load(smi: dict[str, Any] | None, number: int) -> None:
+    """Utilisation, temperature and power; without nvidia-smi the first alone may be known."""
+    out("\nNVIDIA-SMI Information:" if smi is not None else "\nDevice Load:")
+    if smi is None:
+        from vramscope.compat import _device
+        backend, _ = _device.bind(number)
+        smi = {"gpu_utilization_percent": backend.utilisation(number)}
+    out(f"  GPU Utilization: {known(smi['gpu_utilization_percent'], lambda v: f'{v:g}%')}")
+    out(f"  Temperature: {known(smi.get('temperature_c'), lambda v: f'{v}°C')}")
+    out(f"  Power Draw: {known(smi.get('power_draw_w'), lambda v: f'{v:.1f} W')}")

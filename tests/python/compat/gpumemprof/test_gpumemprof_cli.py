@@ -15,7 +15,7 @@ from gpumemprof_command import check_golden, check_printed, masked, run
 from gpumemprof_made import GIB, MIB, event
 from stand_in import installed
 from stand_in.counters import SimCounters
-from vramscope import sim
+from vramscope import Tracker, sim
 from vramscope.compat.gpumemprof import cli, diagnose, host, telemetry_event_to_dict
 
 
@@ -37,6 +37,8 @@ def test_info_B61(device):
     check_printed("info", "info")
     check_printed("info_detailed", "info", "--detailed", "--device", "0")
     assert "\nGPU 1 Information:\n" in run("info", "--device", 1).out
+    device.set_util(37.5, 10)
+    assert "\nDevice Load:\n  GPU Utilization: 37.5%\n  Temperature: unavailable\n" in run("info", "--detailed").out
 
 
 def test_info_of_a_device_of_torch_B61(monkeypatch, tmp_path):
@@ -103,6 +105,15 @@ def test_analyze_one_rank_B64(tmp_path):
     path = tmp_path / "one.json"
     path.write_text(json.dumps({"events": [telemetry_event_to_dict(event(at, used=4 * GIB, reserved=4 * GIB)) for at in range(10)]}))
     check_printed("analyze_one", "analyze", path, "--visualization", folder=tmp_path)
+
+
+def test_analyze_what_a_tracker_s_sink_left_B64(device, tmp_path):
+    with Tracker(interval=60, sink=tmp_path / "sink", job_id="night", rank=0, world_size=1) as tracker:
+        for _ in range(3):
+            tracker.sample()
+    done = run("analyze", tmp_path / "sink")
+    assert (done.status, done.err) == (0, "") and "Gap findings: 0\n" in done.out
+    assert re.search(r"File size: [1-9]\d+ bytes\n", done.out)
 
 
 def test_analyze_a_gap_that_grows_B64(tmp_path):
