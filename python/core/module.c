@@ -252,6 +252,7 @@ static int core_exec(PyObject *module)
               register_as(state->result, "Mapping") && register_as(state->recording, "Mapping");
     ok = ok && PyModule_AddFunctions(module, statistics_functions) == 0;
     ok = ok && PyModule_AddFunctions(module, analyzer_functions) == 0;
+    ok = ok && PyModule_AddFunctions(module, chart_functions) == 0;
     ok = ok && add_meter(module, state);
     ok = ok && add_sim(module, state);
     return ok ? 0 : -1;
