@@ -23,10 +23,10 @@ extern char **environ;
 /* Options are read by the package, which has the same; here they are what help prints. */
 struct run_settings {
     struct common common;
-    const char *folder, *stacks, *on_oom, *ranks, *wait;
+    const char *folder, *stacks, *on_oom, *interval, *ranks, *wait;
     uint32_t history, max_dumps;
     uint64_t max_bytes;
-    bool report, no_report, view, children, strict;
+    bool report, no_report, view, monitor, children, strict;
 };
 
 #define IN(member) offsetof(struct run_settings, member)
@@ -55,6 +55,11 @@ static const struct option_spec options[] = {
       IN(no_report), NULL },
     { 0, "view", NULL, "at the end write a snapshot and its page, index.html", OPTION_FLAG,
       IN(view), NULL },
+    { 0, "monitor", NULL,
+      "sample the device while the program runs: a status line on a terminal, and a file", OPTION_FLAG,
+      IN(monitor), NULL },
+    { 0, "interval", "TIME", "how often --monitor samples, from 1ms to 1h (default 1s)", OPTION_TEXT,
+      IN(interval), NULL },
     { 0, "ranks", "LIST", "the ranks that record: all (default), or numbers such as 0,4-7",
       OPTION_TEXT, IN(ranks), NULL },
     { 0, "children", NULL, "record Python processes that the program begins, too", OPTION_FLAG,

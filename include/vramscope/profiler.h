@@ -326,6 +326,8 @@ struct vrs_sampler_options {
     /* Called on the thread that took the sample, after it stands in the ring.  Calls no function of
      * the sampler, and waits for nobody who does. */
     void (*sampled)(void *arg, const struct vrs_sample *sample);
+    /* Called on the sampling thread alone, after each sample, when nobody waits for it. */
+    void (*rested)(void *arg);
     void *arg;
     /* Peaks of the device may be reset for the sake of the samples' peaks, which are lower bounds
      * without: most of them where the memory goes up and down below a peak that was before. */

@@ -28,7 +28,7 @@ struct core_state {
 
     /* Of the measuring half: meter.h. */
     PyTypeObject *backend, *profiler, *scope, *entry, *record, *scope_result, *sample;
-    PyTypeObject *samples, *sampler, *reading;
+    PyTypeObject *samples, *sampler, *reading, *tracker;
     struct sampler_object *samplers; /* that run: the first of a list */
     bool samplers_end;               /* they are ended at exit */
     PyObject *innermost_get, *innermost_set; /* of the context variable that has the open scope */
@@ -139,8 +139,8 @@ PyObject *objects_growth(PyObject *module, PyObject *args);
 /* A pool of Python's threads must not multiply into one of ours for each of its threads. */
 bool on_main_thread(void);
 
-/* statistics.c, analyzer.c: private functions of the module. */
-extern PyMethodDef statistics_functions[], analyzer_functions[];
+/* statistics.c, analyzer.c, chart.c: private functions of the module. */
+extern PyMethodDef statistics_functions[], analyzer_functions[], chart_functions[];
 
 /* ask.c: the methods of a recording that ask about it, and their docstrings. */
 /* table.c: the lists of an answer as columns. */

@@ -69,6 +69,11 @@ extern PyType_Spec sampler_spec, reading_spec;
 /* At exit: ends the threads of all that run. */
 PyObject *samplers_stop(PyObject *module, PyObject *unused);
 
+/* tracker.c */
+extern PyType_Spec tracker_spec;
+/* _event_kinds(): the kinds of events, by their numbers. */
+PyObject *tracker_kinds(PyObject *module, PyObject *unused);
+
 /* profiler.c, scope.c */
 extern PyType_Spec profiler_spec, scope_spec, entry_spec;
 

@@ -131,6 +131,7 @@ static PyMethodDef functions[] = {
       "A Record, ScopeResult or Sample out of a pickle." },
     { "_rebuild_samples", samples_rebuild, METH_O, "Samples out of a pickle: of a list of Sample." },
     { "_stop_samplers", samplers_stop, METH_NOARGS, "At exit: ends the sampling threads." },
+    { "_event_kinds", tracker_kinds, METH_NOARGS, "Kinds of a tracker's events, by number." },
     { "_kept_result", result_kept, METH_VARARGS, NULL },
     { "model_size", objects_model_size, METH_VARARGS,
       "model_size(modules, tensors, outputs, depth_plus_1, /)\n--\n\nSee vramscope.model_size." },
@@ -211,6 +212,7 @@ static bool add_meter(PyObject *module, struct core_state *state)
            register_as(state->samples, "Sequence") &&
            add_class(module, &sampler_spec, &state->sampler) &&
            make_class(module, &reading_spec, &state->reading) &&
+           add_class(module, &tracker_spec, &state->tracker) &&
            add_class(module, &profiler_spec, &state->profiler) &&
            add_class(module, &scope_spec, &state->scope) &&
            add_class(module, &entry_spec, &state->entry);
@@ -250,6 +252,7 @@ static int core_exec(PyObject *module)
               register_as(state->result, "Mapping") && register_as(state->recording, "Mapping");
     ok = ok && PyModule_AddFunctions(module, statistics_functions) == 0;
     ok = ok && PyModule_AddFunctions(module, analyzer_functions) == 0;
+    ok = ok && PyModule_AddFunctions(module, chart_functions) == 0;
     ok = ok && add_meter(module, state);
     ok = ok && add_sim(module, state);
     return ok ? 0 : -1;
@@ -271,6 +274,7 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->samples);
     Py_VISIT(state->sampler);
     Py_VISIT(state->reading);
+    Py_VISIT(state->tracker);
     Py_VISIT(state->profiler);
     Py_VISIT(state->scope);
     Py_VISIT(state->entry);
@@ -300,6 +304,7 @@ static int core_clear(PyObject *module)
     Py_CLEAR(state->samples);
     Py_CLEAR(state->sampler);
     Py_CLEAR(state->reading);
+    Py_CLEAR(state->tracker);
     Py_CLEAR(state->profiler);
     Py_CLEAR(state->scope);
     Py_CLEAR(state->entry);

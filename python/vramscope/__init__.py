@@ -26,6 +26,8 @@ _HOMES = {
     "Scope": "profiler",
     "ScopeResult": "_core",
     "Summary": "profiler",
+    "Thresholds": "tracker",
+    "Tracker": "tracker",
     "VramscopeNote": "_core",
     "category_rules": "_core",
     "checkpoint": "profiler",

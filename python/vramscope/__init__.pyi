@@ -51,6 +51,8 @@ from vramscope.profiler import scope as scope
 from vramscope.profiler import step as step
 from vramscope.recording import record as record
 from vramscope.tensor_table import tensors as tensors
+from vramscope.tracker import Thresholds as Thresholds
+from vramscope.tracker import Tracker as Tracker
 
 __all__ = [
     "Backend",
@@ -72,6 +74,8 @@ __all__ = [
     "Scope",
     "ScopeResult",
     "Summary",
+    "Thresholds",
+    "Tracker",
     "VramscopeNote",
     "category_rules",
     "checkpoint",

@@ -32,8 +32,7 @@ def guarded(hook: _Hook) -> _Hook:
         try:
             return hook(self, *args, **kwargs)
         except BaseException as error:
-            from vramscope import oom
-            swallow: Any = oom.swallow
+            from vramscope.hooks import swallow
             self.training.losses["failed"] += 1
             swallow(error)
             return None
@@ -132,7 +131,7 @@ class Training:
         """One reading, as numbers for loggers; what is not known is left out."""
         if self.profiler is None:
             return {}
-        record: _core.Record | None = self.profiler.checkpoint("step %d" % (self.steps - 1))
+        record: _core.Record | None = self.profiler.checkpoint("step", info=self.steps - 1)
         if record is None:
             return {}
         known = {**record.metrics(PREFIX), **self.profiler.backend._metrics(PREFIX, record.device)}
@@ -147,6 +146,5 @@ class Training:
 
     def tell(self, error: BaseException, rank: int | None) -> None:
         """The verdict, where memory ran out by this error."""
-        from vramscope import oom
-        tell: Any = oom.tell
-        tell(error, rank)
+        from vramscope import telling
+        telling.tell(error, rank)

@@ -105,7 +105,8 @@ class _Magic:
         files = shlex.split(words)
         if len(files) != 1:
             raise _core._usage("report wants one file")
-        _display(_core.load(files[0]).report())  # open as long as the report, for its picture
+        with _core.load(files[0]) as recording:
+            _display(recording.report())
 
     def _measure(self, code: str, options: dict[str, Any]) -> _core.ScopeResult | None:
         with Profiler(options["device"], backend=self._backend) as profiler:

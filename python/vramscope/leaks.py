@@ -66,14 +66,11 @@ class Leaks(Answer):
 
 
 class LeakError(AssertionError):
-    """Memory grows from step to step; `leaks` is what was found."""
+    """Memory grows from step to step; `leaks` is what was found.  A copy is made of its text."""
 
-    def __init__(self, leaks: Leaks) -> None:
+    def __init__(self, leaks: Leaks | str) -> None:
         super().__init__(str(leaks))
-        self.leaks = leaks
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return AssertionError, self.args
+        self.leaks: Leaks | None = leaks if isinstance(leaks, Leaks) else None
 
 
 def _handles(number: int, owner: Any) -> list[tuple[Any, ...]]:
@@ -97,9 +94,14 @@ def _tensors(kind: str, number: int | None) -> list[tuple[Any, ...]]:
             if thing.is_leaf and thing.grad is not None:
                 found[id(thing.grad)] = thing.grad
     keep: list[Any] = []
-    return [row for thing in found.values() if thing.device.type == kind
-            and number in (None, thing.device.index)
-            for row in _storages.rows(thing, 0, "", _storages.OTHER, keep)]
+    rows: list[tuple[Any, ...]] = []
+    for thing in found.values():
+        try:
+            if thing.device.type == kind and number in (None, thing.device.index):
+                rows += _storages.rows(thing, 0, "", _storages.OTHER, keep)
+        except (AttributeError, NotImplementedError, RuntimeError):
+            continue  # a wrapper that cannot be asked: its bytes are among the invisible ones
+    return rows
 
 
 class LeakDetector:
@@ -288,6 +290,6 @@ class LeakDetector:
         from vramscope import profiler
         self._marks.end()
         other = profiler._the_profiler
-        marked = self._marked or (other is not None and other._step_scope is not None)
-        if not marked and self._recording() and self._backend is not None:
+        steps = other is not None and other.enabled and other._step_scope is not None
+        if not (steps or self._marked) and self._recording() and self._backend is not None:
             self._marks.begin(self._backend.owner, "step %d" % (self._steps + 1))

@@ -108,11 +108,15 @@ class VramCallback(_Callback):  # type: ignore[misc]
         if self.training.on_oom:
             rank = trainer.global_rank if trainer.world_size > 1 else None
             self.training.tell(exception, rank)
+        self._end()  # there is no teardown after it
 
     @guarded
     def teardown(self, trainer: Any, pl_module: Any, stage: str) -> None:
-        profiler = self.training.profiler
-        if profiler is not None:
+        if self.training.profiler is not None and stage == "fit":
             self.leaks = self.training.look_for_leaks()
-            self.summary = profiler.summary()
+        self._end()
+
+    def _end(self) -> None:
+        if self.training.profiler is not None:
+            self.summary = self.training.profiler.summary()
         self.training.end()

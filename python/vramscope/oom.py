@@ -42,6 +42,8 @@ _events: list[Event] = []  # the newest EVENTS_MOST
 _counted = 0
 _observed: list[object] = []  # sources that have the observer
 _busy = False
+_line_of: int | None = None  # the process at whose end the line of caught failures is said
+run_is_here = False  # it says that line, and more
 
 
 def chain(error: BaseException | None) -> list[BaseException]:
@@ -90,6 +92,7 @@ class Event:
         self.message: str | None = None  # the exception's text, when it is told
         self.verdict: str | None = None  # what its verdict is called, likewise
         self.told: int | None = None  # the id of the exception that it was told of
+        self.counts = False  # whether it is to be said at the end, if it is caught
 
 
 def call_site() -> tuple[str, int] | None:
@@ -157,6 +160,18 @@ def untold() -> list[Event]:
     return [event for event in _events if event.told is None]
 
 
+def _at_exit() -> None:
+    """What on_oom kept and nobody was told of is one line."""
+    try:
+        if _line_of == os.getpid() and not run_is_here:
+            from vramscope import telling
+            caught = [event for event in untold() if event.counts]
+            folders = [os.path.dirname(event.path) for event in caught if event.path is not None]
+            telling.tell_caught(caught, [folder for folder in folders if os.path.isdir(folder)])
+    except BaseException as error:
+        swallow(error)
+
+
 class Limits:
     """How many files there may be, and how large: the oldest of our own go first."""
 
@@ -204,7 +219,13 @@ class Handle:
         return self._limits.kept
 
     def start(self) -> Handle:
+        global _line_of
         from vramscope import backends
+        if _line_of != self.pid:
+            import atexit
+            atexit.unregister(_at_exit)
+            atexit.register(_at_exit)
+            _line_of = self.pid
         _handlers.append(self)
         backends.watch(self._watch)
         if "torch" in sys.modules:
@@ -262,6 +283,7 @@ class Handle:
             telling.tell(error, refused=self.refused)
 
     def heard(self, event: Event) -> None:
+        event.counts = event.counts or self._verdict
         if not self._snapshot or not self._limits.allows(event):
             return
         from vramscope import recording
@@ -369,8 +391,9 @@ def on_oom(dir: _Path = "oom_dumps", *, max_entries: int = 100_000, max_dumps: i
     "256MiB") together, older ones are removed; a line of the program that fails again within
     min_seconds is not written again. snapshot: whether they hold one, of the newest max_entries
     events of each device.
-    verdict: it is printed when the exception leaves the program or the block. Returns a Handle with
-    cancel(). Nothing of this changes the exception.
+    verdict: it is printed when the exception leaves the program or the block; failures that the
+    program caught are one line at its end. Returns a Handle with cancel(). Nothing of this changes
+    the exception.
 
     >>> import tempfile, vramscope
     >>> from vramscope import sim

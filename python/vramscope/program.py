@@ -6,7 +6,7 @@ import sys
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
-    from types import ModuleType, TracebackType
+    from types import CodeType, ModuleType, TracebackType
     from typing import Any
 
 # The __main__ that was there: emptied, its functions would lose their globals.
@@ -39,7 +39,19 @@ def run_code(text: str, words: list[str]) -> None:
     sys.argv[:] = ["-c", *words]
     set_first("")
     main = new_main()
-    exec(compile(text, "<string>", "exec", dont_inherit=True), vars(main))
+    code = compile(text, "<string>", "exec", dont_inherit=True)
+    if sys.version_info >= (3, 13):
+        show_lines(code, text)
+    exec(code, vars(main))
+
+
+def show_lines(code: CodeType, text: str) -> None:
+    """From 3.13 on tracebacks show the lines of such a text."""
+    import linecache
+    register = getattr(linecache, "_register_code", None)
+    if register is not None:
+        by_code = hasattr(linecache, "_interactive_cache")
+        register(code if by_code else "<string>", text, "<string>")
 
 
 def run_as_main(name: str, *, alter_argv: bool) -> None:

@@ -90,6 +90,8 @@ OPTIONS: dict[str, tuple[str, Any, Any]] = {
     "--report": ("report", False, None),
     "--no-report": ("report", False, None),
     "--view": ("view", False, None),
+    "--monitor": ("monitor", False, None),
+    "--interval": ("interval", 1.0, interval),
     "--ranks": ("ranks", None, rank_list),
     "--children": ("children", False, None),
     "--wait": ("wait", 10.0, seconds),
@@ -154,6 +156,8 @@ def begin(settings: dict[str, Any]) -> Run | None:
     """Begins what is recorded, unless an outer run is in charge."""
     if "VRAMSCOPE_RUN" in os.environ:
         return None
+    if sys.platform != "linux":
+        raise RuntimeError("run records on Linux alone")
     from vramscope import run_process
     started = run_process.Run(settings)
     if settings["strict"]:

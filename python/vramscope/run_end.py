@@ -21,7 +21,7 @@ POLL_SECONDS = 0.05
 
 def finish(run: Run) -> None:
     """All of it; what fails is one line, and the rest goes on."""
-    for part in (tell_caught, write_end, write_process, report):
+    for part in (end_monitor, tell_caught, write_end, write_process, report):
         try:
             part(run)
         except OSError as error:
@@ -32,20 +32,24 @@ def finish(run: Run) -> None:
         run.say_lines()
 
 
+def end_monitor(run: Run) -> None:
+    """<who>.telemetry.jsonl; the status line ends."""
+    if run.monitor is not None:
+        run.telemetry_path = run.monitor.end()
+
+
 def tell_caught(run: Run) -> None:
     """What the program caught is one line; where it then failed, the last one's verdict."""
     caught = oom.untold()
     if not caught or run.settings["on_oom"] == "off":
         return
+    from vramscope import telling
     if run.status not in (0, None):
-        from vramscope import telling
         telling.tell_event(caught[-1], "", run.rank)
         run.write_told(caught[-1])
         return
-    files = "".join(f" {path}" for path in run.limits.kept)
     # A child's exceptions may end in a hook of its own.
-    whose = "" if run.status is None else ", which the program caught"
-    hooks.say(f"vramscope: memory ran out {len(caught)} times{whose};{files or ' no snapshot'}\n")
+    telling.tell_caught(caught, run.limits.kept, known=run.status is not None)
     if run.settings["stacks"] == "all" and run.limits.kept:
         hooks.say("vramscope: --stacks all makes a snapshot a hundred times slower to write\n")
 
@@ -64,7 +68,8 @@ def write_end(run: Run) -> None:
 def write_process(run: Run) -> None:
     """<who>.json, where this process has a file or another one waits for this."""
     waited_for = run.shows_end and run.rank is not None and not run.child
-    if not run.ooms and run.end_path is None and not waited_for:
+    written = run.ooms or run.end_path is not None or run.telemetry_path is not None
+    if not written and not waited_for:
         return
     folder = run.take_folder()
     run_folder.write_document(os.path.join(folder, run.who + ".json"), document(run))
@@ -80,7 +85,7 @@ def document(run: Run) -> dict[str, Any]:
         identity = dict.fromkeys(ranks.FIELDS)
     paths = [path for path, _ in run.ooms]
     paths += [run_process.event_path(path) for path in paths]
-    paths += [] if run.end_path is None else [run.end_path]
+    paths += [path for path in (run.end_path, run.telemetry_path) if path is not None]
     caught = len(oom.untold())
     losses = {"hooks": hooks.failures, "failures_forgotten": oom._counted - len(oom._events),
               "snapshots_limited": run.losses["limited"], "snapshots_failed": run.losses["failed"],

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from vramscope.recording import Source
+    from vramscope.run_monitor import Monitor
     from vramscope.sim import Device
 
 ALWAYS_KEPT = 5  # failures at one line of the program, before only one in a minute is written
@@ -46,6 +47,8 @@ class Run:
         self.losses = {"limited": 0, "failed": 0, "removed": 0}
         self.lines: dict[str, bool] = {}  # what is to be said, and whether it was
         self.end_path: str | None = None
+        self.monitor: Monitor | None = None
+        self.telemetry_path: str | None = None
         self.limits = oom.Limits(settings["max_dumps"], settings["max_bytes"], 0, self._remove)
 
     @property
@@ -56,6 +59,7 @@ class Run:
 
     @property
     def shows_end(self) -> bool:
+        """Whether a snapshot of the end is wanted."""
         return bool(self.settings["report"] or self.settings["view"])
 
     def begin(self) -> None:
@@ -66,7 +70,9 @@ class Run:
         if not self.records:
             return
         oom._handlers.append(self)
-        if self.settings["on_oom"] == "off" and not self.shows_end:
+        oom.run_is_here = True
+        if self.settings["on_oom"] == "off" and not self.shows_end and \
+                not self.settings["monitor"]:
             return
         backends.watch(self._watch)
         if "torch" in sys.modules:
@@ -119,8 +125,18 @@ class Run:
                     self.began.append(there)
             if self.settings["on_oom"] != "off":
                 oom.observe(there)
+            self._watch_over_time(there)
         except BaseException as error:
             hooks.swallow(error)
+
+    def _watch_over_time(self, there: Source) -> None:
+        """Samples the first device that there is."""
+        if self.settings["monitor"] and self.monitor is None:
+            from vramscope import run_monitor
+            try:
+                self.monitor = run_monitor.Monitor(self, there)
+            except OSError as error:
+                self.failed(error)
 
     def changed(self) -> bool:
         """Whether the program ended a recording that was begun here."""

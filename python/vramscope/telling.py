@@ -126,6 +126,16 @@ def tell_event(event: Event, message: str, rank: int | None = None) -> None:
     say(text + more)
 
 
+def tell_caught(caught: list[Event], files: list[str], known: bool = True) -> None:
+    """One line, if there is any.  known: whether it is clear that the program caught them."""
+    if not caught:
+        return
+    times = "once" if len(caught) == 1 else f"{len(caught)} times"
+    whose = ", which the program caught" if known else ""
+    kept = "".join(f" {path}" for path in files) or " no snapshot"
+    say(f"vramscope: memory ran out {times}{whose};{kept}\n")
+
+
 def figures(event: Event) -> str:
     """What is known without a snapshot."""
     rows = (("asked", event.asked), ("in use", event.allocated), ("reserved", event.reserved),

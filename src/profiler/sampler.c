@@ -253,6 +253,8 @@ static void *sample_on(void *arg)
     do { /* the first one also where it was stopped meanwhile: a start gives a sample */
         due = slot_now(s, due);
         sampler_now(s);
+        if (s->options.rested != NULL)
+            s->options.rested(s->options.arg);
         due += s->options.interval_ns;
     } while (sleep_until(s, due));
     return NULL;

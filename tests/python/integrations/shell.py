@@ -68,9 +68,9 @@ class Shell:
 
 
 def install(monkeypatch, shown):
-    """`IPython.display.display` appends to `shown`."""
+    """`IPython.display.display` appends (object, page) to `shown`."""
     module, display = types.ModuleType("IPython"), types.ModuleType("IPython.display")
-    display.display = shown.append
+    display.display = lambda thing: shown.append((thing, thing._repr_html_()))
     module.display = display
     monkeypatch.setitem(sys.modules, "IPython", module)
     monkeypatch.setitem(sys.modules, "IPython.display", display)

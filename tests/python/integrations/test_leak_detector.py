@@ -1,4 +1,5 @@
 """LeakDetector on simulated devices, where a live Handle is what a tensor is."""
+import doctest
 import gc
 import pickle
 import warnings
@@ -77,7 +78,8 @@ def test_check_raises_what_was_found(bare):
     with pytest.raises(AssertionError, match="losses") as raised:
         detector.check()
     assert isinstance(raised.value, LeakError) and raised.value.leaks.grows
-    assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert type(again) is LeakError and str(again) == str(raised.value) and again.leaks.rows == raised.value.leaks.rows
 
 
 @pytest.mark.parametrize("keep, says", ((lambda run, step: None, "no growth: 5 steps added 0 B"),
@@ -208,6 +210,13 @@ def test_the_device_is_the_one_that_was_named():
         assert {row["device"] for row in second.suspects().rows} == {"cuda:1"}
         with pytest.raises(vramscope.Error, match="no device 7"):
             LeakDetector(7).step()
+
+
+def test_the_example_of_its_docstring_runs():
+    test = doctest.DocTestParser().get_doctest(LeakDetector.__doc__, {}, "LeakDetector", None, 0)
+    said = []
+    result = doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+    assert result.attempted and not result.failed, "".join(said)
 
 
 @pytest.mark.parametrize("options", ({"steps": 1}, {"warmup": -1}, {"every": 0}, {"min_growth": -1},

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import PACKAGE, SANITIZER, environment
+from conftest import PACKAGE, SANITIZER, environment, validate
 
 MIB = 1 << 20
 LIMITS = """
@@ -125,6 +125,7 @@ def test_the_largest_peaks_are_reported(limits):
 
 def test_the_file_has_what_was_measured(limits):
     document = limits[1]
+    validate(document)
     assert document["schema"] == "vramscope.pytest/1" and len(document["tests"]) == 10
     assert document["limits"] == {"passed": 7, "failed": 5, "not_decided": 0, "not_checked": 1}
     growth = next(row for row in document["tests"] if row["test"].endswith("test_growth"))

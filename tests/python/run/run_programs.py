@@ -37,10 +37,10 @@ print("done")
 """
 
 
-def python(*words, cwd, under=(), stdin=b"", preexec=None, env=None, **more):
+def python(*words, cwd, under=(), stdin=b"", preexec=None, env=None, executable=None, **more):
     """(exit status, stdout, stderr) of python WORDS, or of the same under run."""
     before = ["-m", "vramscope", "run", *under] if under is not None else []
-    done = subprocess.run([sys.executable, "-B", *before, *map(str, words)], input=stdin, capture_output=True,
+    done = subprocess.run([executable or sys.executable, "-B", *before, *map(str, words)], input=stdin, capture_output=True,
                           cwd=cwd, timeout=300, preexec_fn=preexec,
                           env=environment(**{"PYTHONPATH": PACKAGE, **(env or {})}), **more)
     assert not SANITIZER.search(done.stderr), done.stderr.decode("utf-8", "replace")[-6000:]

@@ -1,4 +1,5 @@
 """python -m vramscope run: the program is as it was without us, and tells why its memory ran out."""
+import json
 import pickle
 import re
 import shlex
@@ -48,6 +49,26 @@ def test_a_status_that_is_not_0_after_a_caught_failure_tells_its_verdict(tmp_pat
     path = script(tmp_path, CATCHES.replace("STATUS", "7"))
     status, _, err = python(path, cwd=tmp_path, under=["-o", "out"])
     assert status == 7 and err.startswith("vramscope: memory ran out on cuda:0\n") and "verdict" in err
+
+
+def test_the_device_that_was_full_is_named(tmp_path):
+    path = script(tmp_path, "from vramscope import sim\nwith sim.Device('1GiB', count=3) as device:\n"
+                            "    kept = device.alloc('600MiB', device=0)\n    other = device.alloc('700MiB', device=2)\n"
+                            "    device.alloc('800MiB', device=2)\n")
+    status, _, err = python(path, cwd=tmp_path, under=["-o", "out"])
+    assert status == 1 and "\nvramscope: memory ran out on cuda:2\n" in err
+    oom, = (tmp_path / "out").glob("*.oom.json")
+    assert json.loads(oom.read_text())["device"] == 2 and json.loads(oom.read_text())["verdict"] is not None
+
+
+def test_a_failure_in_a_thread_is_told_and_the_program_goes_on(tmp_path):
+    path = script(tmp_path, "import threading\n" + DIES.replace("    train(device)", "    t = threading.Thread("
+                            "target=train, args=(device,)); t.start(); t.join(); print('on')"))
+    plain = python(path, cwd=tmp_path, under=None)
+    status, out, err = python(path, cwd=tmp_path, under=["-o", "out"])
+    assert (status, out) == plain[:2] == (0, "on\n")
+    numbers = re.compile(r"Thread-\d+ ")
+    assert numbers.sub("", err).startswith(numbers.sub("", plain[2])) and err.count("memory ran out on cuda:0") == 1
 
 
 def test_limits_remove_the_oldest_files(tmp_path):

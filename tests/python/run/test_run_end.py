@@ -197,3 +197,59 @@ def test_a_restart_takes_the_place_of_what_failed(tmp_path):
 def test_wrong_values(tmp_path, words, said):
     status, out, err = python("x.py", cwd=tmp_path, under=words)
     assert (status, out) == (2, "") and said in err and "Traceback" not in err
+
+
+WATCHED = ENDS.replace('print("done")', "import time\ntime.sleep(0.5)\n" + 'print("done")')
+
+
+def test_samples_are_records_of_telemetry(tmp_path):
+    from vramscope.compat.gpumemprof import telemetry
+    path = script(tmp_path, WATCHED)
+    status, out, err = python(path, cwd=tmp_path, under=["-o", "out", "--monitor", "--interval", "20ms"])
+    assert (status, out, err) == (0, "done\n", "") and files(tmp_path / "out") == ["PID.json", "PID.telemetry.jsonl", "run.json"]
+    records, = (tmp_path / "out").glob("*.jsonl")
+    read = telemetry.load_telemetry_events(records)
+    kinds = [event.event_type for event in read]
+    assert kinds[0] == "start" and kinds[-1] == "stop" and kinds.count("sample") >= 5
+    assert {event.sampling_interval_ms for event in read} == {20}
+    assert max(event.allocator_allocated_bytes for event in read) >= 100 << 20
+    assert documents(tmp_path / "out")[1][None]["files"] == [records.name]
+    # A program without a device has none, and on_oom has nothing to do with it.
+    path = script(tmp_path, "print(1)")
+    assert python(path, cwd=tmp_path, under=["-o", "none", "--monitor"]) == (0, "1\n", "")
+    path = script(tmp_path, WATCHED)
+    python(path, cwd=tmp_path, under=["-o", "off", "--monitor", "--on-oom=off"])
+    assert not (tmp_path / "none").exists() and len(list((tmp_path / "off").glob("*.jsonl"))) == 1
+
+
+def test_a_killed_program_leaves_its_samples(tmp_path):
+    path = script(tmp_path, WATCHED.replace('print("done")', "time.sleep(3); import os; os.kill(os.getpid(), 9)"))
+    status, _, _ = python(path, cwd=tmp_path, under=["-o", "out", "--monitor", "--interval=20ms"])
+    folder, = (tmp_path / "out").glob("*.telemetry")
+    assert status == -9 and sum(len(f.read_text().splitlines()) for f in folder.glob("*.jsonl")) > 10
+    run_json = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert run_json["status"] == "running" and run_json["end"] is None
+
+
+def test_the_status_line_is_only_on_a_terminal(tmp_path):
+    import pty
+    path = script(tmp_path, WATCHED)
+    reader, writer = pty.openpty()
+    done = subprocess.run([sys.executable, "-B", "-m", "vramscope", "run", "-o", "out", "--monitor", "--interval=20ms", path],
+                          cwd=tmp_path, stderr=writer, stdout=subprocess.PIPE, env=environment(PYTHONPATH=PACKAGE),
+                          timeout=300)
+    os.close(writer)
+    shown = b""
+    try:
+        while part := os.read(reader, 4096):
+            shown += part
+    except OSError:  # the other end is closed
+        pass
+    os.close(reader)
+    assert done.returncode == 0 and b"\r" in shown and b"100" in shown and shown.endswith(b"\n")
+
+
+def test_monitor_where_nothing_can_be_written(tmp_path):
+    path = script(tmp_path, WATCHED)
+    status, out, err = python(path, cwd=tmp_path, under=["-o", "no/where", "--monitor"])
+    assert (status, out) == (0, "done\n") and err == f"vramscope: {tmp_path}/no/where: No such file or directory\n"

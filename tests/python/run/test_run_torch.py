@@ -129,6 +129,22 @@ def test_a_torch_without_cuda_is_refused_with_the_reason(tmp_path):
     assert seen["queued"] == 0
 
 
+def test_rocm_is_as_cuda(tmp_path):
+    extra = "made['torch'].version.cuda, made['torch'].version.hip = None, '6.2'"
+    seen, status, err = ran(tmp_path, "2.15", "torch.cuda.init()", extra=extra)
+    assert (status, err, seen["settings"], seen["observers"]) == (0, "", [True], 1)
+
+
+@pytest.mark.parametrize("form", RECORDED)
+def test_monitor_reads_torchs_counters(tmp_path, form):
+    uses = "kept = torch.randn(1000, device='cuda')\nimport time\ntime.sleep(0.6)"
+    seen, status, err = ran(tmp_path, form, uses, "--monitor", "--interval=50ms")
+    assert (status, err, seen["settings"]) == (0, "", [True])
+    records = [json.loads(line) for file in (tmp_path / "out").glob("*.jsonl") for line in file.read_text().splitlines()]
+    assert max(record["allocator_allocated_bytes"] or 0 for record in records) == 4096
+    assert {record["device_id"] for record in records} == {0} and records[-1]["event_type"] == "stop"
+
+
 def test_a_fork_before_the_device_is_used(tmp_path):
     uses = ("import os\nif os.fork() == 0:\n    torch.cuda.init()\n    os._exit(0 if torch.cuda.stand_in.settings == [] else 1)\n"
             "assert os.wait()[1] == 0\ntorch.cuda.init()")

@@ -1,7 +1,10 @@
 """Programs that must not be able to tell that they run under `vramscope run`."""
+import fcntl
+import os
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 from conftest import PACKAGE, environment
@@ -111,6 +114,19 @@ def test_a_program_is_as_without_us(tmp_path, name):
     assert "vramscope" not in under[1] + under[2] or "vramscope" in plain[1] + plain[2]
 
 
+OTHERS = sorted(Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob("versions/3.1[1-9]*/bin/python3"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("other", OTHERS, ids=lambda path: path.parts[-3])
+@pytest.mark.parametrize("name", FORMS)
+def test_it_is_so_in_every_python(tmp_path, name, other):
+    files, words = FORMS[name]
+    write(tmp_path, files)
+    plain, under = (python(*words, cwd=tmp_path, under=how, stdin=b"given", executable=other) for how in (None, []))
+    assert without_addresses(under) == without_addresses(plain)
+
+
 @pytest.mark.parametrize("name", ("raises", "exit text", "interrupt", "atexit", "thread", "del", "sigterm", "stdin", "zip"))
 @pytest.mark.parametrize("closed", ("2>&-", ">&-", "<&-", "<&- >&- 2>&-"))
 def test_a_stream_that_is_closed(tmp_path, name, closed):
@@ -126,8 +142,6 @@ def test_a_stream_that_is_closed(tmp_path, name, closed):
 
 def test_a_pipe_that_nobody_reads(tmp_path):
     """stderr is full: the program's own texts would wait, ours are dropped."""
-    import fcntl
-    import os
     path = script(tmp_path, "from vramscope import sim\nimport os\nwith sim.Device('1GiB') as device:\n    device.alloc('2GiB')\n")
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
