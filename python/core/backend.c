@@ -694,8 +694,8 @@ static PyType_Slot slots[] = {
            "(0, (1073741824, 1073741824))\n"
            ">>> backend.reset_peak(), backend.empty_cache(), backend.synchronize()\n"
            "(None, True, True)\n"
-           ">>> backend.utilisation(), backend.device_ns(), backend.clock_ns()\n"
-           "(None, 0, 0)") },
+           ">>> backend.utilisation(), backend.device_ns(), backend.clock_ns(), backend.driver()\n"
+           "(None, 0, 0, None)") },
     { 0, NULL },
 };
 

@@ -201,7 +201,8 @@ static PyGetSetDef members[] = {
 
 static PyMethodDef methods[] = {
     { "column", samples_column, METH_O,
-      "column($self, name, /)\n--\n\nOne value of each sample, None where it is not known: a list." },
+      "column($self, name, /)\n--\n\n"
+      "The value of that name of each sample, None where it is not known: a list." },
     { "to_dict", samples_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nAll columns by name." },
     { "__reduce__", samples_reduce, METH_NOARGS, "For pickling." },
     { NULL, NULL, 0, NULL },
@@ -217,7 +218,19 @@ static PyType_Slot slots[] = {
     { Py_tp_methods, methods },
     { Py_tp_richcompare, SLOT(samples_compare) },
     { Py_tp_repr, SLOT(samples_repr) },
-    { Py_tp_doc, SLOT("Samples, oldest first: a sequence of Sample that does not change.") },
+    { Py_tp_doc,
+      SLOT("Samples, oldest first: a sequence of Sample that does not change.\n"
+           "\n"
+           "Raises IndexError, and KeyError for a column that there is not.\n"
+           "\n"
+           ">>> from vramscope import Profiler, sim\n"
+           ">>> with sim.Device() as device, Profiler() as p:\n"
+           "...     weights = device.alloc(\"1GiB\")\n"
+           "...     p.start_sampling(1)\n"
+           "...     p.stop_sampling()\n"
+           ">>> samples = p.samples()\n"
+           ">>> samples.column(\"allocated_bytes\")[-1], samples.to_dict()[\"device\"][-1]\n"
+           "(1073741824, 0)") },
     { 0, NULL },
 };
 

@@ -641,7 +641,18 @@ static PyType_Slot sample_slots[] = {
     { Py_tp_methods, plain_methods },
     { Py_tp_richcompare, SLOT(view_compare) },
     { Py_tp_repr, SLOT(sample_repr) },
-    { Py_tp_doc, SLOT("A moment of a device as the sampling thread found it.") },
+    { Py_tp_doc,
+      SLOT("A moment of a device as the sampling thread found it.\n"
+           "\n"
+           "Bytes are of the device's counters, of the driver and of the kernel; None is what is not\n"
+           "known.\n"
+           "\n"
+           ">>> from vramscope import Profiler, sim\n"
+           ">>> with sim.Device() as device, Profiler() as p:\n"
+           "...     p.start_sampling(1)\n"
+           "...     p.stop_sampling()\n"
+           ">>> p.samples()[-1].to_dict()[\"allocated_bytes\"]\n"
+           "0") },
     { 0, NULL },
 };
 PyType_Spec sample_spec = {

@@ -21,6 +21,9 @@ class Expected:
 
     events_per_step: of one device. steps: that it will have. events: of them, at most max_entries.
     least_bytes, most_bytes: of the file. steps_that_fit: whose events the recorder keeps.
+
+    >>> Expected(100, steps=3, max_entries=200).text().split(";")[0]
+    'A step makes 100 events'
     """
 
     def __init__(self, events_per_step: int | None, steps: int, max_entries: int) -> None:
@@ -58,6 +61,8 @@ def expect_recording(step: Callable[[], object], *, steps: int = 3,
     max_entries: as of record(). It counts what is allocated and freed on the current device by its
     own counters: an allocation is one event, a free two. Those of segments are not foreseen; they
     belong to the first steps. Run a step before, if the first allocates what later ones keep.
+
+    Raises what the step raises.
 
     >>> import vramscope
     >>> from vramscope import sim

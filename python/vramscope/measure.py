@@ -116,6 +116,12 @@ class Measurement(Mapping[str, Any]):
 
     >>> from vramscope import Measurement
     >>> made = Measurement("nothing", [], [], [], {}, ["it was only an example"])
+    >>> made.json()[0], made.text() == str(made)
+    ('{', True)
+    >>> rows = [{"name": "forward", "value": 7}]
+    >>> timed = Measurement("an example", rows, [], rows, {}, [])
+    >>> timed.time("forward")["value"], timed.figure("forward")
+    (7, 7)
     >>> made["what"], str(made).splitlines()[-1]
     ('nothing', 'it was only an example')
     """

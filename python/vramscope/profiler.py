@@ -385,12 +385,23 @@ class Profiler(_core.Profiler):
         self._sampler, self._sampled = sampler, wanted
 
     def stop_sampling(self) -> None:
-        """Ends the sampling, and waits for the end of its thread; the samples stay."""
+        """Ends the sampling, and waits for the end of its thread; the samples stay.
+
+        >>> from vramscope import Profiler
+        >>> with Profiler(backend="none") as p:
+        ...     p.stop_sampling()
+        """
         if self._sampler is not None:
             self._sampler.stop()
 
     def samples(self) -> _core.Samples:
-        """The last samples, oldest first: Samples, a sequence of Sample with columns."""
+        """The last samples, oldest first: Samples, a sequence of Sample with columns.
+
+        >>> from vramscope import Profiler
+        >>> with Profiler(backend="none") as p:
+        ...     len(p.samples())
+        0
+        """
         return _core._rebuild_samples([]) if self._sampler is None else self._sampler.table()
 
     @property

@@ -323,6 +323,24 @@ class Tracker:
     ['start', 'peak', 'allocation', 'warning', 'warning', 'stop']
     >>> tracker.events("warning")[0].context
     'WARNING: Memory usage at 90.0%'
+
+    What happens is told to who asks, and stays:
+
+    >>> import tempfile
+    >>> with sim.Device("10GiB") as device:
+    ...     tracker = Tracker(interval=3600)
+    ...     handle = tracker.on("peak", lambda event: None)
+    ...     tracker.start()
+    ...     with tracker.phase("load"):
+    ...         weights = device.alloc("1GiB")
+    ...         tracker.sample()
+    ...     tracker.stop()
+    ...     handle.cancel()
+    >>> tracker.stats()["peak_bytes"], tracker.timeline(bucket=3600)["allocated_bytes"]
+    (1073741824, [1073741824])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = tracker.export(folder + "/events.csv", format="csv")
+    >>> tracker.clear()
     """
 
     def __init__(self, device: Any = None, *, interval: float = 0.1, capacity: int = 10_000,
