@@ -232,6 +232,8 @@ def measure_latency(model: Any, *inputs: Any, iterations: int = 100,
     are counted. warmup: calls before them, which are in no statistics; `first` and `steady_from`
     are of all. Times are in ms, of the device's events, or the host's clock.
 
+    What the model raises is raised.
+
     >>> import vramscope
     >>> from vramscope import sim
     >>> with sim.Device() as device:
@@ -272,6 +274,8 @@ def measure_utilisation(step: Callable[[], object], *, seconds: float = 1.0,
     readings in percent, at most ten a second; "device_used_bytes" the memory that all processes use.
     Both are None where the driver does not tell them.
 
+    What step() raises is raised.
+
     >>> import vramscope
     >>> from vramscope import sim
     >>> with sim.Device() as device:
@@ -304,6 +308,8 @@ def measure_training(model: Any, dataloader: Iterable[Any], *, criterion: Callab
     has the memory of each, in bytes: the peak above its begin, what it kept, what it got in all.
     Figures: "throughput" of the loop with its loading, "throughput_without_loading",
     "loading_to_computing", the share of reserved bytes that is split and can not be given back.
+
+    What the program's parts raise is raised.
 
     >>> import vramscope
     >>> from vramscope import sim
