@@ -134,7 +134,7 @@ def test_the_invariants_hold(machine, counters, workers):
 @MACHINES
 @BACKENDS
 def test_the_invariants_hold_for_long(machine, counters, workers):
-    run(machine, counters, workers, 500, 100)
+    run(machine, counters, workers, 300, 100)
 
 
 @MACHINES
