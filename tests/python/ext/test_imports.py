@@ -54,7 +54,19 @@ def modules():
     return sorted({name.removesuffix(".__init__") for name in names if not name.endswith("__main__")} - FOR_FRAMEWORKS)
 
 
-@pytest.mark.parametrize("module", modules())
+# Modules that are of use inside another program, which they are imported by or import, and its extra.
+INSIDE = {"vramscope.ipython": "ipython", "vramscope.lightning": "lightning", "vramscope.pytest_plugin": None,
+          "vramscope.transformers": "transformers"}
+
+
+@pytest.mark.parametrize("module", sorted(m for m in INSIDE if INSIDE[m]))
+def test_without_its_framework_a_module_says_what_to_install(module):
+    found = told("try:\n    import %s\nexcept ImportError as e:\n    assert 'vramscope[%s]' in str(e), e\n"
+                 "else:\n    assert 0" % (module, INSIDE[module]))
+    assert module not in found["modules"]
+
+
+@pytest.mark.parametrize("module", [m for m in modules() if m not in INSIDE])
 def test_an_import_opens_no_file_but_code(module):
     """Its own files and the standard library's; no torch, no thread, no connection, no process."""
     found = told("import %s" % module)

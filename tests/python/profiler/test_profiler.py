@@ -339,6 +339,19 @@ def test_summary_shows_growth_that_was_freed_inside(device):
     assert "train" in p.summary().text() and kept.live
 
 
+def test_rows_stand_as_their_scopes_ended_whatever_others_called_theirs(device):
+    names = [f"{letter} of order" for letter in "cab"]
+    with Profiler() as earlier:  # names are the process's
+        for name in sorted(names):
+            earlier.checkpoint(name)
+    with Profiler() as p:
+        for name in names:
+            with p.scope(name), p.scope("inside"):
+                pass
+    paths = [row["path"] for row in p.summary().rows]
+    assert paths == [path for name in names for path in ([name], [name, "inside"])]
+
+
 def test_reports_and_files(device, tmp_path):
     with Profiler() as p, p.scope("<b>train</b>"):
         pulse(device, 1)

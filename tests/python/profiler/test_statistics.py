@@ -45,13 +45,19 @@ def test_figures_of_values_are_those_of_the_model(values, share):
         check(found, model.percentile(values, at), most)
 
 
+def steepest(x, y):
+    """The slope that there would be if no product of the sum cancelled another."""
+    dx, dy = ([Fraction(v) - Fraction(model.mean(of)) for v in of] for of in (x, y))
+    return sum(abs(a * b) for a, b in zip(dx, dy, strict=True)) / sum(a * a for a in dx)
+
+
 def check_line(x, y):
     slope, intercept, r, p = _core._line(x, y)
     wanted = model.line(x, y)
-    check(slope, wanted[0])
-    beside = 0 if wanted[0] is None else abs(model.mean(y)) + abs(wanted[0] * model.mean(x))
+    check(slope, wanted[0], 0 if wanted[0] is None else steepest(x, y))
+    beside = 0 if wanted[0] is None else abs(model.mean(y)) + steepest(x, y) * abs(model.mean(x))
     check(intercept, wanted[1], beside)
-    check(r, wanted[2])
+    check(r, wanted[2], 1)
     assert _core._pearson(x, y) == r
     # Points that lie on a line but for the rounding of their own digits are on it.
     if wanted[2] is not None and 1 - abs(Fraction(wanted[2])) < Fraction(1, 10**36):
@@ -64,6 +70,11 @@ def check_line(x, y):
 @settings(max_examples=300, deadline=None)
 def test_lines_are_those_of_the_model(of_x, of_y, count, data):
     check_line(*(data.draw(st.lists(of, min_size=count, max_size=count)) for of in (of_x, of_y)))
+
+
+def test_a_slope_that_all_but_cancels():
+    check_line([0.0, 0.5, -0.5], [1.0, 0.0, 1.1754943508222875e-38])
+    check_line([0.0, 17.0, 1.1754943508222875e-38, 0.0], [0.0, 0.0, 2.4e-07, -2.4e-07])
 
 
 @pytest.mark.parametrize("count", (3, 4, 5, 10, 31, 200, 1001))
