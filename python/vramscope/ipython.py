@@ -132,8 +132,7 @@ class _Magic:
         from contextlib import nullcontext
 
         from vramscope import recording
-        recorder: Any = recording
-        with nullcontext() if record is None else recorder.record(record):
+        with nullcontext() if record is None else recording.record(record):
             handle = self._listen()
             try:
                 done = self._shell.run_cell(code, store_history=False)
@@ -145,30 +144,29 @@ class _Magic:
     def _listen(self) -> Any:
         """Failures for lack of memory are kept, with a snapshot where memory is recorded anyway."""
         from vramscope import oom, recording
-        module: Any = oom
-        recorder: Any = recording
-        source = recorder.source()[0]
+        source = recording.source()[0]
         snapshot = source is not None and source.enabled()
-        limits = module.Limits(5, "256MiB", 0, module.remove_folder)
-        return module.Handle("oom_dumps", 100_000, limits, True, snapshot).start()
+        limits = oom.Limits(5, "256MiB", 0, oom.remove_folder)
+        return oom.Handle("oom_dumps", 100_000, limits, True, snapshot).start()
 
 
 def _tell(error: BaseException) -> None:
     """The verdict, where memory ran out by this error, below the traceback."""
-    from vramscope import oom
-    module: Any = oom
-    found, event = module.event_of(error)
+    from vramscope import oom, telling
+    found, event = oom.event_of(error)
     if found is None:
         return
-    told = None
+    told = place = None
     if event is not None:
-        event.told = True
+        event.told = id(found)
         if event.path is not None:
-            told = module.verdict(event.path, str(found))
+            told, place = telling.verdict(event, str(found)), event.path
     if told is None:
-        told = module.figures(event) if event is not None else "there is no snapshot of it\n"
-    place = "" if event is None or event.path is None else "\nvramscope oom " + event.path
-    print("vramscope: memory ran out\n" + told.rstrip("\n") + place, file=sys.stderr)
+        told = telling.figures(event) if event is not None else "there is no snapshot of it\n"
+    # The stream of a notebook, which is no descriptor.
+    print("vramscope: memory ran out\n" + told.rstrip("\n"), file=sys.stderr)
+    if place is not None:
+        print("vramscope oom " + place, file=sys.stderr)
 
 
 def load(shell: Any, backend: Any = None) -> None:
