@@ -40,6 +40,7 @@ class Run:
         self.made = self.reported = False
         self.status: int | None = None  # None: this process can not know it
         self.raised: str | None = None  # the class of the exception that ended the program
+        self.exits = False  # by SystemExit, perhaps because of what it caught
         self.sources: list[Source] = []
         self.refused: str | None = None
         self.began: list[Source] = []

@@ -191,6 +191,17 @@ def test_a_restart_takes_the_place_of_what_failed(tmp_path):
     assert [who.split(".")[1] for who in documents(folder)[0]["processes"]] == ["restart1"]
 
 
+def test_a_job_of_the_same_name_that_ran_before_is_left_alone(tmp_path):
+    codes, _, folder = job(tmp_path, ENDS, "--report", ranks=1)
+    before = set(os.listdir(folder))
+    for name in before:
+        os.utime(folder / name, (1, 1))
+    _, said, _ = job(tmp_path, ENDS, "--report", ranks=1)
+    new, = (name for name in set(os.listdir(folder)) - before if name.endswith(".end.pickle"))
+    assert said[0] == run("report", folder / new, env=environment(COLUMNS="80"), expect=0).out
+    assert documents(folder)[0]["processes"] == [new.removesuffix(".end.pickle")]
+
+
 @pytest.mark.parametrize("words, said", (
     (["--wait=soon"], "a time such as"), (["--wait=-1s"], "a time"), (["--ranks=1-"], "ranks such as"),
     (["--ranks", ""], "ranks such as"), (["--report=yes"], "takes no value"), (["--max-bytes=many"], "size")))
