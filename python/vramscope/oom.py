@@ -204,7 +204,7 @@ class Limits:
 
 
 class Handle:
-    """Made by on_oom(): `with`, or cancel(). `dumps`: the folders that were written and are kept."""
+    """Made by on_oom(): `with`, or cancel().  `dumps`: the folders that are kept."""
 
     def __init__(self, folder: _Path, max_entries: int, limits: Limits, verdict: bool,
                  snapshot: bool) -> None:

@@ -1,4 +1,4 @@
-"""What `run` records of one process, from the program's first line to the end of the interpreter."""
+"""What `run` records of one process, from the program's first line to the interpreter's end."""
 from __future__ import annotations
 
 import os
@@ -92,7 +92,8 @@ class Run:
         except metadata.PackageNotFoundError:
             return  # the program may have it elsewhere, or none and a simulated device
         if tuple(map(int, version.split(".")[:2])) < (2, 1):
-            raise RuntimeError(f"torch {version} is older than 2.1, the first whose recorder serves")
+            raise RuntimeError(f"torch {version} is older than 2.1, whose recorder is the first "
+                               f"that serves")
 
     def _watch(self, device: Device) -> None:
         from vramscope import recording

@@ -1,4 +1,4 @@
-"""What is printed when device memory ran out: the verdict of the snapshot that was written of it."""
+"""What is printed when device memory ran out: the verdict of the snapshot that was left."""
 from __future__ import annotations
 
 import os
