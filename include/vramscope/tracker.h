@@ -35,7 +35,7 @@ enum vrs_event_kind {
     VRS_EVENT_SAMPLE,
     VRS_EVENT_PHASE_ENTER,
     VRS_EVENT_PHASE_EXIT,
-    VRS_EVENT_DEGRADED, /* the device's counters cannot be read any more */
+    VRS_EVENT_DEGRADED, /* the device's counters are not read any more: for 10 s and 10 intervals */
     VRS_EVENT_RECOVERED
 };
 enum { VRS_EVENT_KINDS = VRS_EVENT_RECOVERED + 1 };

@@ -202,6 +202,18 @@ static enum vrs_status object_name(void *arg, uint32_t device, char *ret, size_t
     return done(utf8);
 }
 
+static enum vrs_status object_driver_id(void *arg, uint32_t device, char *ret, size_t room)
+{
+    PyObject *id = ask(arg, "driver_id", device);
+    PyObject *utf8 = id != NULL && PyUnicode_Check(id) ? PyUnicode_AsUTF8String(id) : NULL;
+    if (id != NULL && utf8 == NULL)
+        PyErr_Clear();
+    if (utf8 != NULL)
+        PyOS_snprintf(ret, room, "%s", PyBytes_AsString(utf8));
+    Py_XDECREF(id);
+    return done(utf8);
+}
+
 /* (free, total) */
 static enum vrs_status object_memory(void *arg, uint32_t device, uint64_t *ret_free,
                                      uint64_t *ret_total)
@@ -253,6 +265,7 @@ static PyObject *backend_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     OFFERS("device_name", device_name) = object_name;
     OFFERS("memory", memory) = object_memory;
     OFFERS("utilisation", utilisation) = object_utilisation;
+    OFFERS("driver_id", driver_id) = object_driver_id;
     OFFERS("empty_cache", empty_cache) = object_empty_cache;
     OFFERS("synchronize", synchronize) = object_synchronize;
 #undef OFFERS
@@ -481,6 +494,34 @@ static PyObject *method_memory(PyObject *self, PyObject *const *args, Py_ssize_t
     return Py_BuildValue("NN", bytes_or_none(free_bytes), bytes_or_none(total));
 }
 
+/* False: what the driver says of the device is not known, nor which it is. */
+static bool driver_says(const struct vrs_backend *face, uint32_t device,
+                        struct vrs_driver_figures *ret)
+{
+    char id[64];
+    if (face->driver_id == NULL || face->driver_id(face->arg, device, id, sizeof id) != VRS_OK)
+        return false;
+    PyThreadState *saved = PyEval_SaveThread();
+    vrs_driver(process_meter(), id, ret);
+    PyEval_RestoreThread(saved);
+    return true;
+}
+
+static PyObject *method_driver(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    uint32_t device;
+    struct vrs_driver_figures d;
+    if (!device_argument(self, args, count, &device))
+        return NULL;
+    if (!driver_says(backend_face(self), device, &d))
+        Py_RETURN_NONE;
+    return Py_BuildValue("{sNsNsNsNsNsz}", "used_bytes", bytes_or_none(d.used), "total_bytes",
+                         bytes_or_none(d.total), "utilisation_percent",
+                         d.utilisation < 0 ? Py_NewRef(Py_None) : PyFloat_FromDouble(d.utilisation),
+                         "processes", bytes_or_none(d.processes), "own_bytes", bytes_or_none(d.own),
+                         "why", d.why[0] != '\0' ? d.why : NULL);
+}
+
 static PyObject *method_utilisation(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     uint32_t device;
@@ -488,9 +529,47 @@ static PyObject *method_utilisation(PyObject *self, PyObject *const *args, Py_ss
     const struct vrs_backend *face = backend_face(self);
     if (!device_argument(self, args, count, &device))
         return NULL;
-    if (face->utilisation == NULL || face->utilisation(face->arg, device, &percent) != VRS_OK)
+    if (face->utilisation != NULL && face->utilisation(face->arg, device, &percent) == VRS_OK)
+        return PyFloat_FromDouble(percent);
+    struct vrs_driver_figures d;
+    if (!driver_says(face, device, &d) || d.utilisation < 0)
         Py_RETURN_NONE;
-    return PyFloat_FromDouble(percent);
+    return PyFloat_FromDouble(d.utilisation);
+}
+
+/* Adds one float under a prefix; false with an exception set. */
+static bool put_metric(PyObject *dict, const char *prefix, const char *name, double value)
+{
+    PyObject *key = PyUnicode_FromFormat("%s%s", prefix, name);
+    PyObject *number = PyFloat_FromDouble(value);
+    bool ok = key != NULL && number != NULL && PyDict_SetItem(dict, key, number) == 0;
+    Py_XDECREF(key);
+    Py_XDECREF(number);
+    return ok;
+}
+
+static PyObject *method_metrics(PyObject *self, PyObject *args)
+{
+    const double gib = 1024.0 * 1024 * 1024;
+    const struct vrs_backend *face = backend_face(self);
+    const char *prefix;
+    unsigned int device;
+    uint64_t free_bytes = VRS_UNKNOWN, total = VRS_UNKNOWN;
+    double percent;
+    if (!PyArg_ParseTuple(args, "sI:_metrics", &prefix, &device))
+        return NULL;
+    PyObject *dict = PyDict_New();
+    bool ok = dict != NULL;
+    if (ok && face->memory != NULL &&
+        face->memory(face->arg, device, &free_bytes, &total) == VRS_OK && total != VRS_UNKNOWN &&
+        free_bytes <= total)
+        ok = put_metric(dict, prefix, "device_used_gib", (double)(total - free_bytes) / gib);
+    if (ok && face->utilisation != NULL &&
+        face->utilisation(face->arg, device, &percent) == VRS_OK)
+        ok = put_metric(dict, prefix, "gpu_utilization_percent", percent);
+    if (!ok)
+        Py_CLEAR(dict);
+    return dict;
 }
 
 static PyObject *method_device_ns(PyObject *self, PyObject *const *args, Py_ssize_t count)
@@ -544,31 +623,42 @@ static PyGetSetDef members[] = {
 
 static PyMethodDef methods[] = {
     { "count", method_count, METH_NOARGS,
-      "count()\n--\n\nThe number of devices; None where it is not known yet." },
-    { "current", method_current, METH_NOARGS, "current()\n--\n\nThe current device's number." },
+      "count($self, /)\n--\n\nThe number of devices; None where it is not known yet." },
+    { "current", method_current, METH_NOARGS,
+      "current($self, /)\n--\n\nThe current device's number." },
     { "stats", FAST(method_stats), METH_FASTCALL,
-      "stats(device=None, /)\n--\n\nThe counters of a device: a dict of bytes and counts, None "
-      "where one is not known, and the state of the reading." },
+      "stats($self, device=None, /)\n--\n\n"
+      "The counters of a device: a dict of bytes and counts, None where one is not known, and the "
+      "state of the reading." },
     { "reset_peak", FAST(method_reset_peak), METH_FASTCALL,
-      "reset_peak(device=None, /)\n--\n\nThe counters' peaks become the present values; every open "
-      "scope keeps what it has seen." },
+      "reset_peak($self, device=None, /)\n--\n\n"
+      "The counters' peaks become the present values; every open scope keeps what it has seen." },
     { "empty_cache", FAST(method_empty_cache), METH_FASTCALL,
-      "empty_cache(device=None, /)\n--\n\nGives cached segments back. False where that is not "
-      "possible." },
+      "empty_cache($self, device=None, /)\n--\n\n"
+      "Gives cached segments back. False where that is not possible." },
     { "synchronize", FAST(method_synchronize), METH_FASTCALL,
-      "synchronize(device=None, /)\n--\n\nWaits for the device. False where that is not "
-      "possible." },
+      "synchronize($self, device=None, /)\n--\n\n"
+      "Waits for the device. False where that is not possible." },
+    { "_metrics", method_metrics, METH_VARARGS,
+      "_metrics($self, prefix, device, /)\n--\n\nWhat Record.metrics() has not: memory used in all, and "
+      "how busy the device is." },
     { "device_name", FAST(method_device_name), METH_FASTCALL,
-      "device_name(device=None, /)\n--\n\nThe name of a device, or None." },
+      "device_name($self, device=None, /)\n--\n\nThe name of a device, or None." },
     { "memory", FAST(method_memory), METH_FASTCALL,
-      "memory(device=None, /)\n--\n\n(free bytes, total bytes) as the driver says, each or None." },
+      "memory($self, device=None, /)\n--\n\n"
+      "(free bytes, total bytes) as the driver says, each or None." },
     { "utilisation", FAST(method_utilisation), METH_FASTCALL,
-      "utilisation(device=None, /)\n--\n\nPercent of the time in which the device was busy, or "
-      "None." },
+      "utilisation($self, device=None, /)\n--\n\n"
+      "Percent of the time in which the device was busy, or None." },
+    { "driver", FAST(method_driver), METH_FASTCALL,
+      "driver($self, device=None, /)\n--\n\nWhat the driver says of a device: a dict of `used_bytes` and "
+      "`total_bytes` of all processes, `utilisation_percent`, `processes` that compute on it, "
+      "`own_bytes` of this one, and `why` where one is None. None where the backend has no "
+      "driver_id()." },
     { "device_ns", FAST(method_device_ns), METH_FASTCALL,
-      "device_ns(device=None, /)\n--\n\nThe device's own time in nanoseconds, or None." },
+      "device_ns($self, device=None, /)\n--\n\nThe device's own time in nanoseconds, or None." },
     { "clock_ns", method_clock_ns, METH_NOARGS,
-      "clock_ns()\n--\n\nThe backend's own clock in nanoseconds, or None for the host's." },
+      "clock_ns($self, /)\n--\n\nThe backend's own clock in nanoseconds, or None for the host's." },
     { NULL, NULL, 0, NULL },
 };
 
@@ -585,9 +675,27 @@ static PyType_Slot slots[] = {
     { Py_tp_methods, methods },
     { Py_tp_getset, members },
     { Py_tp_doc,
-      SLOT(
-          "Backend(object, /, *, name=\"object\")\n--\n\nHow the memory of devices is read: by the "
-          "methods that the object has, which are named as those of this class are.") },
+      SLOT("Backend(object, /, *, name=\"object\")\n"
+           "--\n"
+           "\n"
+           "How the memory of devices is read: by the methods that the object has, which are named as\n"
+           "those of this class are.\n"
+           "\n"
+           "What it tells is what the device's own counters say, in bytes, or the driver. `device` is\n"
+           "a number, None the current one. None is told where nothing is known, also where a method\n"
+           "of the object raises. Raises Error for a device that there is not.\n"
+           "\n"
+           ">>> from vramscope import sim\n"
+           ">>> device = sim.Device(\"1GiB\")\n"
+           ">>> backend = device.backend\n"
+           ">>> backend.count(), backend.current(), backend.device_name()\n"
+           "(1, 0, 'simulated device 0')\n"
+           ">>> backend.stats()[\"allocated_bytes\"], backend.memory()\n"
+           "(0, (1073741824, 1073741824))\n"
+           ">>> backend.reset_peak(), backend.empty_cache(), backend.synchronize()\n"
+           "(None, True, True)\n"
+           ">>> backend.utilisation(), backend.device_ns(), backend.clock_ns()\n"
+           "(None, 0, 0)") },
     { 0, NULL },
 };
 

@@ -212,6 +212,14 @@ static const struct member scope_members[] = {
     { "freed_total_bytes", BYTES, SCOPE(freed_bytes), NULL, "Bytes freed meanwhile." },
     { "allocations", BYTES, SCOPE(allocations), NULL, "Number of allocations meanwhile." },
     { "frees", BYTES, SCOPE(frees), NULL, "Number of frees meanwhile." },
+    { "tensors_born", BYTES, SCOPE(born), NULL,
+      "Device tensors that its end has and its begin had not; None: not asked for." },
+    { "tensors_died", BYTES, SCOPE(died), NULL, "Device tensors of its begin that are gone." },
+    { "tensor_bytes", BYTES, SCOPE(detail.tensor_bytes), NULL,
+      "Of the tensor that was given: number of elements times their size." },
+    { "storage_bytes", BYTES, SCOPE(detail.storage_bytes), NULL, "Bytes of its storage." },
+    { "tensor_shape", NAME, SCOPE(detail.shape), NULL, "Its shape, as text." },
+    { "tensor_dtype", NAME, SCOPE(detail.dtype), NULL, "Its type of elements, as text." },
     { "duration_ns", BYTES, SCOPE(duration_ns), NULL, "Nanoseconds of the host." },
     { "device_ns", BYTES, SCOPE(device_ns), NULL, "Nanoseconds of the device, where asked for." },
     { "raised", NAME, SCOPE(raised), NULL, "Type of the exception that ended it, or None." },
@@ -361,11 +369,10 @@ static PyObject *view_new(struct core_state *state, enum view_class class, doubl
     return (PyObject *)v;
 }
 
-PyObject *record_view(struct core_state *state, const struct vrs_record *r, double made)
+PyObject *record_view(struct core_state *state, double made, struct vrs_record **ret)
 {
     PyObject *v = view_new(state, RECORD_VIEW, made);
-    if (v != NULL)
-        ((struct view *)v)->record = *r;
+    *ret = v != NULL ? &((struct view *)v)->record : NULL;
     return v;
 }
 
@@ -499,6 +506,15 @@ PyObject *view_rebuild(PyObject *module, PyObject *args)
 
 static PyObject *view_metrics(PyObject *self, PyObject *args, PyObject *kwargs);
 
+static PyObject *scope_html(PyObject *self, PyObject *unused)
+{
+    PyObject *html = PyImport_ImportModule("vramscope.html");
+    PyObject *made = html == NULL ? NULL : PyObject_CallMethod(html, "scope_page", "O", self);
+    (void)unused;
+    Py_XDECREF(html);
+    return made;
+}
+
 static void view_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
@@ -516,6 +532,24 @@ static void getters_fill(PyGetSetDef *to, const struct member *m, uint32_t count
         to[i] = (PyGetSetDef){ m[i].name, get_member, NULL, m[i].doc, SLOT(&m[i]) };
 }
 
+/* Members of samples by their number, for tables of them. */
+
+const char *sample_member_name(uint32_t i)
+{
+    return i < SAMPLE_MEMBERS ? sample_members[i].name : NULL;
+}
+
+PyObject *sample_member(const struct vrs_sample *r, uint32_t i)
+{
+    struct view v = { .sample = *r };
+    return member_of(&v, &sample_members[i]);
+}
+
+const struct vrs_sample *sample_row(PyObject *view)
+{
+    return &((const struct view *)view)->sample;
+}
+
 void view_prepare(void)
 {
     getters_fill(record_getters, record_members, RECORD_MEMBERS);
@@ -524,16 +558,24 @@ void view_prepare(void)
 }
 
 static PyMethodDef record_methods[] = {
-    { "to_dict", view_dict, METH_NOARGS, "to_dict()\n--\n\nAll members by name." },
+    { "to_dict", view_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nAll members by name." },
     { "metrics", (PyCFunction)(void (*)(void))view_metrics, METH_VARARGS | METH_KEYWORDS,
-      "metrics(prefix=\"vram/\")\n--\n\nWhat a logger of numbers is given: a dict of floats in GiB "
-      "and counts, without what is not known." },
+      "metrics($self, prefix=\"vram/\")\n--\n\n"
+      "What a logger of numbers is given: a dict of floats in GiB and counts, without what is not "
+      "known." },
+    { "__reduce__", view_reduce, METH_NOARGS, "For pickling." },
+    { NULL, NULL, 0, NULL },
+};
+
+static PyMethodDef scope_methods[] = {
+    { "to_dict", view_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nAll members by name." },
+    { "_repr_html_", scope_html, METH_NOARGS, NULL },
     { "__reduce__", view_reduce, METH_NOARGS, "For pickling." },
     { NULL, NULL, 0, NULL },
 };
 
 static PyMethodDef plain_methods[] = {
-    { "to_dict", view_dict, METH_NOARGS, "to_dict()\n--\n\nAll members by name." },
+    { "to_dict", view_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nAll members by name." },
     { "__reduce__", view_reduce, METH_NOARGS, "For pickling." },
     { NULL, NULL, 0, NULL },
 };
@@ -544,7 +586,20 @@ static PyType_Slot record_slots[] = {
     { Py_tp_methods, record_methods },
     { Py_tp_richcompare, SLOT(view_compare) },
     { Py_tp_repr, SLOT(view_repr) },
-    { Py_tp_doc, SLOT("A moment of a profiler, and the interval since the record before it.") },
+    { Py_tp_doc,
+      SLOT("A moment of a profiler, and the interval since the record before it.\n"
+           "\n"
+           "The figures are the device's own counters, in bytes and nanoseconds; None is what is not\n"
+           "known. `prefix` of metrics() stands before each of its names.\n"
+           "\n"
+           ">>> from vramscope import Profiler, sim\n"
+           ">>> with sim.Device() as device, Profiler() as p:\n"
+           "...     weights = device.alloc(\"1GiB\")\n"
+           "...     record = p.checkpoint(\"loaded\")\n"
+           ">>> record.state, record.to_dict()[\"name\"]\n"
+           "('exact', 'loaded')\n"
+           ">>> record.metrics(prefix=\"\")[\"allocated_gib\"]\n"
+           "1.0") },
     { 0, NULL },
 };
 PyType_Spec record_spec = {
@@ -557,10 +612,20 @@ PyType_Spec record_spec = {
 static PyType_Slot scope_slots[] = {
     { Py_tp_dealloc, SLOT(view_dealloc) },
     { Py_tp_getset, scope_getters },
-    { Py_tp_methods, plain_methods },
+    { Py_tp_methods, scope_methods },
     { Py_tp_richcompare, SLOT(view_compare) },
     { Py_tp_repr, SLOT(view_repr) },
-    { Py_tp_doc, SLOT("What happened between entering and leaving a scope.") },
+    { Py_tp_doc,
+      SLOT("What happened between entering and leaving a scope.\n"
+           "\n"
+           "The peak is the device's while the scope was open, whoever caused it; all figures are its\n"
+           "own counters, in bytes and nanoseconds. None is what is not known.\n"
+           "\n"
+           ">>> from vramscope import Profiler, sim\n"
+           ">>> with sim.Device() as device, Profiler() as p, p.scope(\"load\") as scope:\n"
+           "...     weights = device.alloc(\"1GiB\")\n"
+           ">>> scope.result.to_dict()[\"peak_bytes\"], scope.result.state\n"
+           "(1073741824, 'exact')") },
     { 0, NULL },
 };
 PyType_Spec scope_result_spec = {

@@ -3,6 +3,8 @@
 Rows are those of the command: what was looked at, what it is, why, and the cure where it is
 missing.  CUDA is not initialised: torch is imported where it is installed, and no device asked.
 """
+from __future__ import annotations
+
 import argparse
 import ctypes
 import importlib
@@ -15,8 +17,13 @@ import re
 import subprocess
 import sys
 import sysconfig
+import time
 
-from vramscope import _command, _core
+from vramscope import _command, _core, backends
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LIBRARIES = re.compile(rb"\0(lib(?:z|zstd|pcre2-8)\.so[.\d]*)(?=\0)")  # among the names it loads
 NVML = "libnvidia-ml.so.1"
@@ -26,7 +33,8 @@ NVML_CALLS = ("nvmlInit_v2", "nvmlShutdown", "nvmlDeviceGetCount_v2",
 RANKS = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "TORCHELASTIC_RUN_ID",
          "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE",
          "SLURM_JOB_ID", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS")
-
+READINGS = 1000
+SAMPLED_SECONDS, INTERVAL_SECONDS = 0.5, 0.01
 
 Row = dict[str, str | bool | None]
 
@@ -65,24 +73,104 @@ def look_at_command() -> Row:
     return row("command", "found", path)
 
 
+def raised(name: str, call: str, error: Exception, cure: str) -> Row:
+    return row(name, "broken", f"{call}: {type(error).__name__}: {error}", cure)
+
+
 def look_at_torch() -> list[Row]:
-    """The row of torch and, where it can be imported, that of what it was built for."""
-    if importlib.util.find_spec("torch") is None:
+    """The row of torch and, where it can be imported, those of what it has."""
+    if "torch" not in sys.modules and importlib.util.find_spec("torch") is None:
         return [row("torch", "none", "not installed; snapshots are read without it",
                     "pip install torch")]
     try:
         torch = importlib.import_module("torch")
         version, built = torch.__version__, torch.version
     except Exception as error:  # whatever a broken installation raises
-        return [row("torch", "broken", f"import torch: {type(error).__name__}: {error}",
-                    "install torch again")]
-    rows = [row("torch", str(version), os.path.dirname(str(torch.__file__)))]
+        return [raised("torch", "import torch", error, "install torch again")]
+    rows = [row("torch", str(version), os.path.dirname(str(getattr(torch, "__file__", ""))))]
     if built.cuda is not None:
-        return rows + [row("cuda", built.cuda, "torch was built with it")]
-    if getattr(built, "hip", None) is not None:
-        return rows + [row("cuda", "none", f"torch was built with ROCm {built.hip}")]
-    return rows + [row("cuda", "none", "torch was built without it",
-                       "install a build of torch with CUDA")]
+        rows.append(row("cuda", built.cuda, "torch was built with it"))
+    elif getattr(built, "hip", None) is not None:
+        rows.append(row("cuda", "none", f"torch was built with ROCm {built.hip}"))
+    else:
+        rows.append(row("cuda", "none", "torch was built without it",
+                        "install a build of torch with CUDA"))
+    try:
+        return rows + look_at_recorder(torch)
+    except Exception as error:  # whatever a torch that is not known raises
+        return rows + [raised("recorder", "asking for it", error, "install a newer vramscope")]
+
+
+def look_at_recorder(torch: Any) -> list[Row]:
+    """The rows of private functions, of the recorder, of what can observe failures."""
+    from vramscope import _torch
+    recorder = _torch.Recorder(torch)
+    refused = recorder.refused()
+    words = ", ".join(recorder.keywords())
+    if refused is not None:
+        return [row("recorder", "none", refused, "install torch 2.1 or newer with CUDA")]
+    lacks = _torch.gone(torch)
+    rows = [row("functions", "partial", f"torch lacks {', '.join(lacks)}; what is public serves",
+                "install a newer vramscope") if lacks
+            else row("functions", "found", "torch has the private functions that are used"),
+            row("recorder", "found", f"it takes {words}")]
+    if recorder.observes():
+        return rows + [row("observer", "found", "told of each request that fails")]
+    return rows + [row("observer", "none", "torch tells nobody of requests that fail",
+                       "install a newer torch")]
+
+
+def look_at_backend() -> tuple[Row, _core.Backend | None]:
+    """The row of the backend that is taken where nobody says which, and that backend."""
+    wanted = os.environ.get("VRAMSCOPE_BACKEND", "auto")
+    try:
+        backend = backends.auto()
+    except Exception as error:  # a name that there is not, a torch that is not known
+        return raised("backend", f"VRAMSCOPE_BACKEND={wanted}", error,
+                      "set VRAMSCOPE_BACKEND to auto, torch, sim or none"), None
+    if wanted == "auto" and backend.name == "torch":
+        return row("backend", "torch", "torch is imported and was built for a GPU"), backend
+    if wanted == "auto" and backend.name == "sim":
+        return row("backend", "sim", "a simulated device is active"), backend
+    if wanted in ("none", backend.name):
+        return row("backend", backend.name, f"VRAMSCOPE_BACKEND={wanted} asks for it"), backend
+    return row("backend", backend.name, "no torch for a GPU is here; figures of a running program "
+               "are unknown", "install a build of torch with CUDA"), backend
+
+
+def look_at_reading(backend: _core.Backend) -> Row:
+    """What it costs to ask the backend for its counters."""
+    if backend.name != "none" and backend.stats()["state"] == "unknown":
+        return row("reading", "unknown", f"the backend {backend.name} tells nothing",
+                   "look at the row of torch")
+    costs = []
+    for _ in range(READINGS):
+        begun = time.perf_counter_ns()
+        backend.stats()
+        costs.append(time.perf_counter_ns() - begun)
+    median, late = _core._percentile(costs, 0.5), _core._percentile(costs, 0.99)
+    assert median is not None and late is not None  # they are numbers, and there are some
+    return row("reading", f"{median / 1000:.2f} us", f"median of {READINGS} readings of the backend "
+               f"{backend.name}; 99 of 100 within {late / 1000:.2f} us")
+
+
+def look_at_sampler() -> list[Row]:
+    """How far from its times the sampling thread samples here; no row where the core has none."""
+    sampling: Any = getattr(_core, "Sampler", None)
+    if sampling is None:
+        return []
+    sampler = sampling(backend=backends.none(), interval=INTERVAL_SECONDS)
+    sampler.start()
+    time.sleep(SAMPLED_SECONDS)
+    sampler.stop()
+    samples, skipped = sampler.samples(), sampler.counts()["skipped"]
+    gaps = [(after.t_ns - before.t_ns) / 1e6 for before, after in zip(samples, samples[1:])]
+    deviation, longest = _core._mad(gaps), _core._percentile(gaps, 1.0)
+    if deviation is None or longest is None:
+        return [row("sampler", "unknown", f"{len(samples)} samples in {SAMPLED_SECONDS} s",
+                    "try again on a machine that is less busy")]
+    return [row("sampler", f"{deviation:.3f} ms", f"median deviation of {len(gaps)} gaps of "
+                f"{INTERVAL_SECONDS * 1000:g} ms; longest {longest:.3f} ms, {skipped} skipped")]
 
 
 def look_at_nvml() -> Row:
@@ -103,8 +191,13 @@ def look_at_ranks() -> Row:
 
 
 def look() -> list[Row]:
-    return [look_at_python(), look_at_binary(), look_at_libraries(), look_at_command(),
-            *look_at_torch(), look_at_nvml(), look_at_ranks()]
+    rows = [look_at_python(), look_at_binary(), look_at_libraries(), look_at_command(),
+            *look_at_torch()]
+    row_of_backend, backend = look_at_backend()
+    rows.append(row_of_backend)
+    if backend is not None:
+        rows.append(look_at_reading(backend))
+    return [*rows, *look_at_sampler(), look_at_nvml(), look_at_ranks()]
 
 
 def put_text(rows: list[Row]) -> None:

@@ -73,6 +73,19 @@ class Statistics:
         """The name of a device; None before CUDA is initialised."""
         return self._cuda.get_device_name(device) if self._used() else None
 
+    def driver_id(self, device: int) -> str | None:
+        """What the driver knows a device by: its UUID, else its PCI address, never its number."""
+        if not self._used():
+            return None
+        told = self._cuda.get_device_properties(device)
+        uuid, bus = getattr(told, "uuid", None), getattr(told, "pci_bus_id", None)
+        if uuid is not None:
+            return f"GPU-{uuid}"
+        if bus is None:
+            return None
+        domain, place = getattr(told, "pci_domain_id", 0), getattr(told, "pci_device_id", 0)
+        return f"{domain:08X}:{bus:02X}:{place:02X}.0"
+
     def memory(self, device: int) -> tuple[Any, ...]:
         """(free, total) bytes as the driver says; None before CUDA is initialised."""
         return tuple(self._cuda.mem_get_info(device)) if self._used() else (None, None)
@@ -86,6 +99,55 @@ class Statistics:
         """Waits for the device."""
         if self._used():
             self._cuda.synchronize(device)
+
+
+class Events:
+    """Moments on the stream that is current on a device, as torch's own events tell them."""
+
+    def __init__(self, torch: Any, device: int) -> None:
+        self._cuda, self._device = torch.cuda, device
+
+    def mark(self) -> Any:
+        """An event that is recorded now; the device comes to it when what is before it is done."""
+        event = self._cuda.Event(enable_timing=True)
+        event.record(self._cuda.current_stream(self._device))
+        return event
+
+    def wait(self) -> None:
+        """Until the device has done all that it was given."""
+        self._cuda.synchronize(self._device)
+
+    def milliseconds(self, begin: Any, end: Any) -> float:
+        """Between two events that the device has come to."""
+        return float(begin.elapsed_time(end))
+
+
+def wait_for(torch: Any, kind: str) -> None:
+    """Until devices of a kind that is not CUDA's, as "mps", have done what they were given."""
+    wait = getattr(getattr(torch, kind, None), "synchronize", None)
+    if wait is not None and kind != "cpu":
+        wait()
+
+
+def memory_summary(torch: Any, device: int) -> str:
+    """torch's own table; a sentence where it has none, as before CUDA is used, when it raises."""
+    if not torch.cuda.is_initialized():
+        return "There is no memory summary: CUDA is not in use yet."
+    return str(torch.cuda.memory_summary(device))
+
+
+def autocast_dtype(torch: Any, kind: str) -> Any:
+    """The dtype of automatic mixed precision on devices of a kind; None where it is off."""
+    try:
+        return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else None
+    except (AttributeError, RuntimeError, TypeError):  # releases before 2.4, or a stand-in
+        return None
+
+
+def cudnn_benchmark(torch: Any) -> bool | None:
+    """Whether cuDNN tries algorithms out, which makes first iterations slow."""
+    found = getattr(getattr(getattr(torch, "backends", None), "cudnn", None), "benchmark", None)
+    return None if found is None else bool(found)
 
 
 def open_range(torch: Any, name: str, *, always: bool) -> Any:
@@ -214,3 +276,33 @@ class Recorder:
         if self._attach is not None:
             self._attach(observer)
         return self._attach is not None
+
+    def keywords(self) -> list[str]:
+        """What the recorder can be told, by name; empty where there is none."""
+        import inspect
+        return [] if self._start is None else list(inspect.signature(self._start).parameters)
+
+    def observes(self) -> bool:
+        """Whether an observer can be attached."""
+        return self._attach is not None
+
+
+# By the module that has them; what else could be had instead is asked where one of them is gone.
+_PRIVATE = {
+    "_C": ("_cuda_memoryStats", "_cuda_resetPeakMemoryStats", "_cuda_getDevice",
+           "_cuda_isInBadFork", "_cuda_isHistoryEnabled",
+           "_cuda_attach_out_of_memory_observer", "_data_address"),
+    "cuda": ("_lazy_call",),
+    "cuda.memory": ("_record_memory_history", "_snapshot"),
+}
+
+
+def gone(torch: Any) -> list[str]:
+    """The private functions that this torch does not have."""
+    lacks = []
+    for place, names in _PRIVATE.items():
+        module = torch
+        for part in place.split("."):
+            module = getattr(module, part, None)
+        lacks += [f"torch.{place}.{name}" for name in names if not hasattr(module, name)]
+    return lacks

@@ -2,9 +2,8 @@
 from __future__ import annotations
 
 import os
-from typing import TypeAlias
 
-Path: TypeAlias = "str | bytes | os.PathLike[str] | os.PathLike[bytes]"
+Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 
 def write_whole(path: Path, text: str) -> None:

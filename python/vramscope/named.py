@@ -33,7 +33,18 @@ PARALLEL = ("DistributedDataParallel", "DataParallel")
 
 
 class Names:
-    """What was found: `tensors`, the largest first, each a dict; `dropped` of them are left out."""
+    """What was found: `tensors`, the largest first, each a dict; `dropped` of them are left out.
+
+    Sizes are in bytes, as the storages have them.  to_dict() is the key `vramscope` of a snapshot.
+
+    >>> import vramscope
+    >>> from vramscope import sim
+    >>> with sim.Device() as device:
+    ...     weights = device.alloc("1GiB", tag="weights")
+    ...     names = vramscope.names()
+    >>> len(names), names.to_dict()["names"]["tensors"][0]["bytes"]
+    (1, 1073741824)
+    """
 
     def __init__(self, tensors: list[_Entry], dropped: int, time_us: int) -> None:
         self.tensors, self.dropped, self.time_us = tensors, dropped, time_us

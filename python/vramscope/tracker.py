@@ -261,12 +261,23 @@ class _Phase:
         self._core.leave(self._numbers.pop())
 
 
+def _plain(value: Any) -> Any:
+    """What JSON has no word for, as NaN, as a text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    return value
+
+
 def _json(metadata: Mapping[str, Any] | None) -> str | None:
-    """A JSON object of what is given with an event; what JSON does not know is told as a text."""
+    """A JSON object of what is given with an event."""
     if not metadata:
         return None
     import json
-    text = json.dumps({str(key): value for key, value in metadata.items()}, default=str)
+    text = json.dumps(_plain(dict(metadata)), default=str)
     if len(text.encode("utf-8", "replace")) > _METADATA_BYTES:
         raise ValueError(f"the metadata of an event are at most {_METADATA_BYTES} bytes of JSON")
     return text

@@ -222,9 +222,10 @@ static struct vrs_event event_of(const struct vrs_sample *s, const struct vrs_ho
 }
 
 /* The counters can, or can not, be read any more. */
-static void notice_state(struct tracker *t, const struct vrs_event *e)
+static void notice_state(struct tracker *t, const struct vrs_event *e, uint64_t age_ns)
 {
-    bool degraded = e->now[VRS_ALLOCATED] == VRS_UNKNOWN;
+    bool stale = t->options.stale_ns != 0 && age_ns != VRS_UNKNOWN && age_ns > t->options.stale_ns;
+    bool degraded = stale || e->now[VRS_ALLOCATED] == VRS_UNKNOWN;
     if (degraded != t->degraded)
         add_kind(t, e, degraded ? VRS_EVENT_DEGRADED : VRS_EVENT_RECOVERED);
     t->degraded = degraded;
@@ -254,7 +255,7 @@ void tracker_sample(struct tracker *t, const struct vrs_sample *sample,
         t->totals.peak = e.peak;
         t->last = e;
         add_kind(t, &e, first ? VRS_EVENT_START : VRS_EVENT_SAMPLE);
-        notice_state(t, &e);
+        notice_state(t, &e, sample->age_ns);
         if (known) {
             if (before != VRS_UNKNOWN && e.peak > before)
                 add_kind(t, &e, VRS_EVENT_PEAK);

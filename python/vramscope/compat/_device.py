@@ -31,14 +31,18 @@ class Named:
         return hash((self.type, self.index))
 
 
+def import_torch() -> Any:
+    """torch, imported so that its devices are the ones that are asked; None where it is not here."""
+    try:
+        return __import__("torch")  # importlib loads more than all of this
+    except ImportError:
+        return None
+
+
 def named(kind: str, index: int | None = None) -> Any:
     """A torch.device, or what stands for it."""
-    made = Named(kind, index)
-    try:
-        import torch
-    except ImportError:
-        return made
-    return torch.device(str(made))
+    made, torch = Named(kind, index), import_torch()
+    return made if torch is None else torch.device(str(made))
 
 
 def _parts(device: Any) -> tuple[Any, int | None]:
@@ -68,10 +72,7 @@ def bind(device: Any) -> tuple[Any, int]:
     None is the current one, and RuntimeError where there is none.  ValueError for another kind of
     device, and one that does not exist.
     """
-    try:
-        import torch  # noqa: F401 - so that its devices are the ones that are asked
-    except ImportError:
-        pass
+    import_torch()
     backend = backends.auto()
     if device is None:
         if not backends.available(backend):

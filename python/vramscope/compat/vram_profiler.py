@@ -11,7 +11,7 @@ import functools
 import inspect
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -46,11 +46,8 @@ class VRAMProfiler:
 
     def __init__(self, enabled: bool = True) -> None:
         self.enabled = enabled
-        self.checkpoints = []
-        try:
-            import torch  # noqa: F401 - so that its devices are the ones that are asked
-        except ImportError:
-            pass
+        self.checkpoints: list[dict[str, Any]] = []
+        _device.import_torch()
         self._profiler = _core.Profiler(backend=None, device=None, scope_class=_core.Scope,
                                         capacity=1, enabled=True, stats=True, host=False,
                                         preserve_torch_peak=False, strict=False, stack=0,
@@ -59,7 +56,7 @@ class VRAMProfiler:
         self.peak_memory = 0
         self._profiler.watch()  # resets nothing
 
-    def _available(self) -> Any:
+    def _available(self) -> bool:
         return backends.available(self._profiler.backend)
 
     def reset(self) -> None:
@@ -74,9 +71,10 @@ class VRAMProfiler:
         if not self.enabled or not self._available():
             return
         record = self._profiler.checkpoint(name)
+        assert record is not None  # it is enabled
         interval_peak = record.interval_peak_bytes or 0
         self.peak_memory = max(self.peak_memory, interval_peak)
-        kept = {
+        kept: dict[str, Any] = {
             "name": name,
             "current_gb": (record.allocated_bytes or 0) / _GB,
             "peak_gb": self.peak_memory / _GB,
@@ -110,7 +108,7 @@ class VRAMProfiler:
                       "=" * 80, ""]
         out("\n".join(lines))
 
-    def get_report(self) -> dict[str, Any]:
+    def get_report(self) -> str:
         """The records as a text of several lines."""
         if not self.enabled or not self.checkpoints:
             return "No profiling data available."
@@ -126,18 +124,18 @@ class VRAMProfiler:
         if not self.enabled:
             return
         files.write_whole(filepath, self.get_report())
-        out(f"Profiling report saved to: {filepath}")
+        out(f"Profiling report saved to: {filepath!s}")
 
 
-def _row(name: Any, current: Any, interval_peak: Any, peak: Any) -> Any:
+def _row(name: str, current: str, interval_peak: str, peak: str) -> str:
     return f"{name:<40} {current:<15} {interval_peak:<20} {peak:<20}"
 
 
-def _tensor(kept: Any) -> Any:
+def _tensor(kept: dict[str, Any]) -> str:
     return f"{kept['tensor_shape']} ({kept['tensor_dtype']}) = {kept['tensor_gb']:.3f} GB"
 
 
-def _details(kept: Any) -> Any:
+def _details(kept: dict[str, Any]) -> list[str]:
     shown = [("Current:", f"{kept['current_gb']:.3f} GB"),
              ("Interval Peak:", f"{kept['peak_since_last_gb']:.3f} GB"),
              ("Overall Peak:", f"{kept['peak_gb']:.3f} GB")]
@@ -148,7 +146,7 @@ def _details(kept: Any) -> Any:
     return [f"    {label:<16}{value}" for label, value in shown]
 
 
-def _consumers(checkpoints: Any) -> Any:
+def _consumers(checkpoints: list[dict[str, Any]]) -> list[str]:
     """The five intervals that grew the most; of equal ones the first comes first."""
     grown = [(after["name"], after["current_gb"] - before["current_gb"])
              for before, after in zip(checkpoints, checkpoints[1:])]
@@ -157,7 +155,7 @@ def _consumers(checkpoints: Any) -> Any:
 
 
 @contextmanager
-def profile_memory(profiler: VRAMProfiler, name: str, tensor: Any = None) -> Any:
+def profile_memory(profiler: VRAMProfiler, name: str, tensor: Any = None) -> Iterator[None]:
     """Records before and after a block; each looks at that moment whether it is enabled."""
     if profiler.enabled:
         profiler.checkpoint(f"{name} - START")
@@ -174,18 +172,18 @@ class _Call:
     def __init__(self, profiler: VRAMProfiler, label: str) -> None:
         self._profiler, self._label = profiler, label
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> _Call:
         if self._profiler.enabled:
             self._profiler.checkpoint(f"{self._label} - START")
         return self
 
-    def over(self, result: Any) -> Any:
+    def over(self, result: Any) -> None:
         """It has returned."""
         if self._profiler.enabled:
             self._profiler.checkpoint(f"{self._label} - END",
                                       tensor=result if _is_tensor(result) else None)
 
-    def __exit__(self, raised: Any, error: Any, trace: Any) -> Any:
+    def __exit__(self, raised: type[BaseException] | None, error: object, trace: object) -> None:
         if raised is GeneratorExit:
             self.over(None)
         elif raised is not None and self._profiler.enabled:
@@ -205,35 +203,53 @@ def profile_function(profiler: VRAMProfiler,
     return decorator
 
 
-def _label(func: Any, name: Any) -> Any:
+def _label(func: Callable[..., Any], name: str | None) -> str:
     return name or f"{func.__module__}.{func.__name__}"
 
 
-def _wrapped(func: Any, begin: Any) -> Any:
+_Begin = Callable[[], _Call]
+
+
+def _coroutine(func: Callable[..., Any], begin: _Begin) -> Callable[..., Any]:
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        with begin() as call:
+            result = await func(*args, **kwargs)
+        call.over(result)
+        return result
+    return wrapper
+
+
+def _generator(func: Callable[..., Any], begin: _Begin) -> Callable[..., Any]:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        with begin() as call:
+            result = yield from func(*args, **kwargs)
+        call.over(result)
+        return result
+    return wrapper
+
+
+def _async_generator(func: Callable[..., Any], begin: _Begin) -> Callable[..., Any]:
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        with begin() as call:
+            async for value in func(*args, **kwargs):
+                yield value
+        call.over(None)
+    return wrapper
+
+
+def _wrapped(func: Callable[..., Any], begin: _Begin) -> Callable[..., Any]:
     if inspect.iscoroutinefunction(func):
-        async def wrapper(*args: Any, **kwargs: Any) -> Any:
-            with begin() as call:
-                result = await func(*args, **kwargs)
-            call.over(result)
-            return result
-    elif inspect.isgeneratorfunction(func):
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            with begin() as call:
-                result = yield from func(*args, **kwargs)
-            call.over(result)
-            return result
-    elif inspect.isasyncgenfunction(func):
-        async def wrapper(*args: Any, **kwargs: Any) -> Any:
-            with begin() as call:
-                async for value in func(*args, **kwargs):
-                    yield value
-            call.over(None)
-    else:
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            with begin() as call:
-                result = func(*args, **kwargs)
-            call.over(result)
-            return result
+        return _coroutine(func, begin)
+    if inspect.isgeneratorfunction(func):
+        return _generator(func, begin)
+    if inspect.isasyncgenfunction(func):
+        return _async_generator(func, begin)
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        with begin() as call:
+            result = func(*args, **kwargs)
+        call.over(result)
+        return result
     return wrapper
 
 

@@ -40,6 +40,10 @@ enum {
     US_PER_SECOND = 1000000
 };
 
+/* Curves that a thread of the program's has to read may be some intervals old, where it is busy. */
+enum { STALE_INTERVALS = 10 };
+#define STALE_LEAST_NS (UINT64_C(10) * 1000 * NS_PER_MS)
+
 #define INTERVAL_DEFAULT_NS (UINT64_C(100) * NS_PER_MS)
 
 struct vrs_tracker {
@@ -202,6 +206,9 @@ static bool begin(struct vrs_tracker *t, const struct vrs_tracker_options *o)
     struct tracker_options options = {
         .capacity = o->capacity != 0 ? o->capacity : CAPACITY_DEFAULT,
         .device = o->device,
+        .stale_ns = o->interval_ns * STALE_INTERVALS > STALE_LEAST_NS
+                        ? o->interval_ns * STALE_INTERVALS
+                        : STALE_LEAST_NS,
         .samples_only = o->samples_only,
         .path = path_in,
         .told = told,

@@ -64,6 +64,8 @@ scenarios = {
     "snapshot": lambda: len(recording.replay(keep_run=True, threads=1).snapshot()),
     "free functions": lambda: (vramscope.size("5MiB"), vramscope.is_own(path), vramscope.category_rules()[:5],
                                vramscope.export_ready("csv"), vramscope.version()),
+    "chart": lambda: len(vramscope._core._chart(2, "a", ("", 0), ("b", 1), (400, 0), ["f", "g"], [
+        ("s", 1, False, False, [1.0, None], [2.0, 3], [0, 1], ["x", "y"])], [(1.0, None, "m")])),
     "errors": lambda: error_of(lambda: vramscope.load(b"no snapshot")),
 }
 

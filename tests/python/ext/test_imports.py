@@ -20,7 +20,7 @@ HEAVY = {"torch", "numpy", "pandas", "IPython", "json", "re", "threading", "insp
 
 
 def told(code):
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", SCRIPT % code, PACKAGE], capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-I", "-B", "-S", "-c", SCRIPT % code, PACKAGE], capture_output=True, text=True,
                           timeout=120, env=environment(PYTHONDONTWRITEBYTECODE="1"))
     assert done.returncode == 0 and done.stderr == "", done.stderr
     return json.loads(done.stdout)
@@ -40,6 +40,27 @@ def test_an_import_opens_its_own_files_alone():
     opened = [name for event, name in found["seen"] if event == "open"]
     assert opened and all(Path(name).is_relative_to(Path(PACKAGE) / "vramscope") for name in opened), opened
     assert not [e for e, _ in found["seen"] if e.split(".")[0] in ("socket", "subprocess", "os") and e != "os.listdir"]
+
+
+def modules():
+    """Every module of the package that a program may import; what runs by being imported is not one."""
+    package = Path(PACKAGE) / "vramscope"
+    names = [".".join(("vramscope", *path.relative_to(package).with_suffix("").parts)) for path in package.rglob("*.py")
+             if "_children" not in path.parts]
+    return sorted(name.removesuffix(".__init__") for name in names if not name.endswith("__main__"))
+
+
+@pytest.mark.parametrize("module", modules())
+def test_an_import_opens_no_file_but_code(module):
+    """Its own files and the standard library's; no torch, no thread, no connection, no process."""
+    found = told("import %s" % module)
+    homes = [Path(PACKAGE) / "vramscope", Path(json.__file__).parents[1]]
+    opened = [name for event, name in found["seen"] if event == "open"]
+    assert not [name for name in opened if not any(Path(name).is_relative_to(home) for home in homes)]
+    quiet = {("ctypes.dlopen", "None")}  # the program itself, by the import of ctypes
+    assert not [e for e, what in found["seen"] if e.split(".")[0] in ("socket", "subprocess", "os", "ctypes")
+                and e not in ("os.listdir", "os.scandir") and (e, what) not in quiet]
+    assert not {"torch", "numpy", "pandas", "IPython"} & set(found["modules"]) and found["threads"] == 1
 
 
 def test_names_come_when_they_are_asked_for():

@@ -34,6 +34,15 @@ def test_the_versions_are_one(fresh):
     assert json.loads(fresh.run(fresh.command, "peak", "--json", OOM).stdout)["tool"] == VERSION
 
 
+def test_frameworks_find_what_is_for_them(fresh):
+    script = "import importlib.metadata as m, json; of = m.distribution('vramscope'); " \
+             "print(json.dumps([[e.group, e.name, e.value] for e in of.entry_points] + " \
+             "[of.metadata.get_all('Provides-Extra')]))"
+    *entries, extras = json.loads(fresh.run(fresh.python, "-c", script).stdout)
+    assert entries == [["pytest11", "vramscope", "vramscope.pytest_plugin"]]
+    assert set(extras) == {"torch", "numpy", "pandas", "lightning", "transformers", "ipython"}
+
+
 def test_nothing_is_left(tools, wheel, tmp_path):
     made = Fresh(tmp_path / "environment", tools)
     before = made.paths()
@@ -64,18 +73,60 @@ def interpreters():
     return {version: path for version, path in by_version.items() if version >= (3, 11)}
 
 
-def test_one_wheel_serves_every_python(wheel, tools, tmp_path):
+@pytest.fixture(scope="module")
+def served(wheel, tools, tmp_path_factory):
+    """An environment with the wheel for each Python here that it serves, by version."""
     if "-abi3-" not in wheel.name:
         pytest.skip(f"{wheel.name} is for one Python")
     least = (3, int(re.search(r"-cp3(\d+)-", wheel.name)[1]))
     found = {version: path for version, path in interpreters().items() if version >= least}
     assert found, "not even the one that built it"
-    for (major, minor), path in found.items():
-        made = Fresh(tmp_path / f"{major}.{minor}", path, "--without-pip")
+    folder, environments = tmp_path_factory.mktemp("served"), {}
+    for version, path in found.items():
+        made = Fresh(folder / "{}.{}".format(*version), path, "--without-pip")
         call(tools, "-m", "pip", "--python", made.python, "install", "--no-index", wheel)
+        environments[version] = made
+    return environments
+
+
+def test_one_wheel_serves_every_python(served):
+    for made in served.values():
         assert made.run(made.python, "-c", TELL).stdout.startswith("True ")
         assert made.run(made.python, "-m", "vramscope", "--version").stdout.split()[-1] == VERSION
-    print("served:", *sorted(found))
+    print("served:", *sorted(served))
+
+
+INTERPRETERS = """
+import sys
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+from vramscope import load
+for isolated in (False, True):
+    if sys.version_info >= (3, 13):
+        made = interpreters.create("isolated" if isolated else "legacy")
+    else:
+        made = interpreters.create(isolated=isolated)
+    try:
+        failed = interpreters.run_string(made, {code!r})
+    except interpreters.RunFailedError as error:
+        failed = error
+    print(getattr(failed, "formatted", failed))
+    interpreters.destroy(made)
+assert load({path!r}).oom().verdict
+"""
+
+
+def test_interpreters_share_the_lock_or_are_refused(served):
+    """Since 3.12 an isolated one has a lock of its own, and CPython refuses it."""
+    script = INTERPRETERS.format(code=f"import vramscope; assert vramscope.load({str(OOM)!r}).oom().verdict",
+                                 path=str(OOM))
+    for version, made in served.items():
+        shared, isolated = made.run(made.python, "-c", script).stdout.splitlines()
+        assert shared == "None", version
+        refused = "does not support loading in subinterpreters" in isolated
+        assert refused if version >= (3, 12) else isolated == "None", version
 
 
 def test_an_older_python_is_refused(wheel, tools, tmp_path):
@@ -85,16 +136,21 @@ def test_an_older_python_is_refused(wheel, tools, tmp_path):
     assert "not a supported wheel" in done.stdout
 
 
+def with_tools(folder, python):
+    """A new environment that sees the build requirements of the tools, and what it runs in."""
+    made = Fresh(folder / "environment", python)
+    [site] = made.folder.glob("lib/python*/site-packages")
+    [requirements] = TOOLS.parent.glob("lib/python*/site-packages")
+    (site / "requirements.pth").write_text(f"{requirements}\n")
+    return made, clean(path=f"{made.folder / 'bin'}:{TOOLS}:{os.environ['PATH']}")
+
+
 @pytest.mark.long
 def test_an_editable_package_is_that_of_the_checkout(tools, checkout, tmp_path):
     """Built without isolation, with the build requirements of the tools; it has no command in bin."""
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", checkout, clone)
-    made = Fresh(tmp_path / "environment", tools)
-    [site] = made.folder.glob("lib/python*/site-packages")
-    [requirements] = TOOLS.parent.glob("lib/python*/site-packages")
-    (site / "requirements.pth").write_text(f"{requirements}\n")
-    env = clean(path=f"{made.folder / 'bin'}:{TOOLS}:{os.environ['PATH']}")
+    made, env = with_tools(tmp_path, tools)
     call(made.python, "-m", "pip", "install", "--no-index", "--no-build-isolation", "-e", clone,
          env=env)
     where = call(made.python, "-c", TELL, env=env, cwd=tmp_path).stdout.split()
@@ -105,6 +161,49 @@ def test_an_editable_package_is_that_of_the_checkout(tools, checkout, tmp_path):
     assert git(clone, "status", "--porcelain") == ""
     call(made.python, "-m", "pip", "uninstall", "-y", "vramscope", env=env)
     call(made.python, "-c", "import vramscope", expect=1, env=env, cwd=tmp_path)
+
+
+ASK_STABLE = "import sys; print((3, 11) <= sys.version_info and 't' not in sys.abiflags)"
+EVERY_MODULE = """
+import importlib, pkgutil, vramscope
+for module in pkgutil.walk_packages(vramscope.__path__, "vramscope."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+"""
+
+
+def install_checkout(checkout, tmp_path, python):
+    """`pip install .` without a network: the value of doctor's row of the binary."""
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", checkout, clone)
+    made, env = with_tools(tmp_path, python)
+    [site] = made.folder.glob("lib/python*/site-packages")
+    # What meson-python needs before CPython 3.11; pip has brought it.
+    (site / "tomli.py").write_text("from pip._vendor.tomli import *\n")
+    call(made.python, "-m", "pip", "install", "--no-index", "--no-build-isolation", clone, env=env)
+    assert git(clone, "status", "--porcelain") == ""
+    assert made.run(made.python, "-c", TELL).stdout.startswith("True ")
+    made.run(made.python, "-c", EVERY_MODULE)
+    said = made.run(made.python, "-m", "vramscope", "doctor", "--json").stdout
+    checks = {check["name"]: check["value"] for check in json.loads(said)["checks"]}
+    assert checks["command"] == "found"
+    return checks["binary"]
+
+
+@pytest.mark.long
+def test_a_checkout_is_installed_without_a_network(tools, checkout, tmp_path):
+    binary = install_checkout(checkout, tmp_path, tools)
+    assert binary.startswith("abi3" if call(tools, "-c", ASK_STABLE).stdout == "True\n" else "cp")
+
+
+@pytest.mark.long
+def test_an_older_python_builds_a_binary_of_its_own(tools, checkout, tmp_path):
+    found = [home for home in ("/usr", "/usr/local", *glob.glob(f"{PYENV}/versions/3.10.*"))
+             if os.path.exists(f"{home}/include/python3.10/Python.h")]
+    if not found:
+        pytest.skip("no CPython 3.10 with headers here")
+    binary = install_checkout(checkout, tmp_path, f"{found[0]}/bin/python3.10")
+    assert binary.startswith("cpython-310-")
 
 
 # python -m vramscope --------------------------------------------------------------------
@@ -209,6 +308,14 @@ TORCH = """
 __version__ = "9.9.9"
 class version:
     cuda, hip = {cuda!r}, None
+class _C:
+    pass
+class cuda:
+    is_initialized = staticmethod(lambda: False)
+    class memory:
+        def _record_memory_history(enabled="all", max_entries=1, new_one=0):
+            raise AssertionError
+        _snapshot = _record_memory_history
 """
 
 
@@ -226,7 +333,16 @@ def test_doctor_looks_at_torch(fresh, tmp_path, source, torch, cuda):
     assert checks["torch"]["value"] == torch and checks["torch"]["ok"] == (torch != "broken")
     assert (checks["cuda"]["value"] if "cuda" in checks else None) == cuda
     if torch == "broken":
-        assert "OSError: libcudart.so.12" in checks["torch"]["why"]
+        assert "OSError: libcudart.so.12" in checks["torch"]["why"] and "recorder" not in checks
+    elif cuda == "none":
+        assert checks["recorder"]["why"] == "torch was built without CUDA or HIP"
+        assert checks["backend"]["value"] == "none" and not checks["backend"]["ok"]
+    else:
+        assert checks["recorder"]["why"] == "it takes enabled, max_entries, new_one"
+        assert "torch._C._cuda_memoryStats" in checks["functions"]["why"]
+        assert checks["observer"]["value"] == "none"
+        assert (checks["backend"]["value"], checks["backend"]["ok"]) == ("torch", True)
+        assert "readings of the backend torch" in checks["reading"]["why"]
 
 
 @pytest.mark.long
@@ -245,10 +361,12 @@ def test_doctor_does_not_initialise_cuda(wheel, tools, tmp_path):
 # Types ----------------------------------------------------------------------------------
 
 def test_the_types_are_those_of_the_binary(wheel, tools, tmp_path):
-    """mypy --strict over the package, stubtest over its stubs beside what is installed."""
+    """mypy --strict over the package, as the oldest Python that it is for reads it and as this one;
+    stubtest over its stubs beside what is installed."""
     target = tmp_path / "target"
     call(tools, "-m", "pip", "install", "--no-index", "--no-deps", "--target", target, wheel)
-    call(tools, "-m", "mypy", "--strict", f"--cache-dir={tmp_path / 'cache'}", "-p", "vramscope",
-         cwd=target)
+    for words in ((), ("--python-version=3.10",)):
+        call(tools, "-m", "mypy", "--strict", f"--cache-dir={tmp_path / 'cache'}", *words,
+             "-p", "vramscope", cwd=target)
     call(tools, "-m", "mypy.stubtest", "vramscope", "--ignore-unused-allowlist", "--allowlist",
          ROOT / "tests/python/ext/stubtest.allow", cwd=target, env=clean(PYTHONPATH=str(target)))

@@ -131,3 +131,31 @@ def test_what_is_no_number_is_refused():
         _core._line([1, 2], [1])
     with pytest.raises(OverflowError):
         _core._mean([10**400])
+
+
+def steady_in_fractions(values, share):
+    """The definition, word by word."""
+    for at in range(len(values)):
+        median = model.percentile(values[at:], 0.5)
+        if all(abs(Fraction(v) - median) <= Fraction(share) * abs(median) for v in values[at:]):
+            return at
+    return None
+
+
+@given(st.one_of(st.lists(st.integers(-9, 9).map(float), max_size=30), st.lists(st.integers(90, 110).map(float), max_size=30)),
+       st.sampled_from((0, 0.0625, 0.25, 0.5)))
+@settings(max_examples=500, deadline=None)
+def test_where_values_become_steady(values, share):
+    assert _core._steady(values, share) == steady_in_fractions(values, share)
+
+
+def test_a_warm_up_is_found():
+    assert _core._steady([1234.56, 987.43, 102.34, 101.89, 102.12], 0.05) == 2
+    assert _core._steady([100.0] * 40, 0.05) == 0 and _core._steady([1.0, 100.0], 0.05) == 1
+    # A spike late means that it was not steady before.
+    assert _core._steady([100.0] * 40 + [106.0] + [100.0] * 3, 0.05) == 41
+
+
+def test_what_can_not_be_steady():
+    for values, share in (([], 0.05), ([1.0, math.nan, 1.0], 0.05), ([1.0], 0.51), ([1.0], -0.1), ([1.0], math.nan)):
+        assert _core._steady(values, share) is None

@@ -46,7 +46,7 @@ static bool make(uint32_t capacity)
 {
     memset(&b, 0, sizeof b);
     struct tracker_options options = {
-        .capacity = capacity, .device = 3, .path = path_of, .told = hear
+        .capacity = capacity, .device = 3, .stale_ns = SECOND_NS, .path = path_of, .told = hear
     };
     return tracker_init(&b.t, &options);
 }
@@ -207,6 +207,23 @@ static void counters_that_cannot_be_read_are_told_once(void **state)
     at(130);
     assert_int_equal(b.told[0].kind, VRS_EVENT_RECOVERED);
     assert_int_equal(told(VRS_EVENT_ALLOCATION)->change, 30); /* from the last known value */
+    end();
+}
+
+static void counters_that_are_not_read_are_told_once(void **state)
+{
+    (void)state;
+    begin();
+    at(100);
+    for (uint64_t age = SECOND_NS; age <= SECOND_NS + 2; age++) {
+        struct vrs_sample s = sample_of(100, 100, DEVICE);
+        s.age_ns = age;
+        give(&s);
+        assert_int_equal(b.count, age == SECOND_NS + 1 ? 1 : 0);
+    }
+    at(100);
+    assert_int_equal(b.count, 1);
+    assert_int_equal(b.told[0].kind, VRS_EVENT_RECOVERED);
     end();
 }
 
@@ -687,6 +704,7 @@ int main(void)
         cmocka_unit_test(a_peak_between_two_samples_counts),
         cmocka_unit_test(a_peak_before_the_start_does_not_count),
         cmocka_unit_test(counters_that_cannot_be_read_are_told_once),
+        cmocka_unit_test(counters_that_are_not_read_are_told_once),
         cmocka_unit_test(usage_warns_at_its_threshold),
         cmocka_unit_test(usage_is_armed_again_two_points_below),
         cmocka_unit_test(usage_is_critical_at_its_threshold),

@@ -1,6 +1,10 @@
 """Names by their homes: the package imports each when it is asked for."""
 from vramscope.compat.gpumemprof.analyzer import MemoryAnalyzer as MemoryAnalyzer
-from vramscope.compat.gpumemprof.collectors import DeviceMemoryCollector as DeviceMemoryCollector
+from vramscope.compat.gpumemprof.collectors import (
+    DeviceMemoryCollector as DeviceMemoryCollector,
+    build_device_memory_collector as build_device_memory_collector,
+    detect_torch_runtime_backend as detect_torch_runtime_backend,
+)
 from vramscope.compat.gpumemprof.context_profiler import (
     MemoryProfiler as MemoryProfiler,
     ProfiledModule as ProfiledModule,
@@ -21,12 +25,18 @@ from vramscope.compat.gpumemprof.cpu_records import (
     CPUProfileResult as CPUProfileResult,
 )
 from vramscope.compat.gpumemprof.cpu_tracker import CPUMemoryTracker as CPUMemoryTracker
+from vramscope.compat.gpumemprof.oom_recorder import (
+    OOMExceptionClassification as OOMExceptionClassification,
+    OOMFlightRecorder as OOMFlightRecorder,
+    classify_oom_exception as classify_oom_exception,
+)
 from vramscope.compat.gpumemprof.profiler import GPUMemoryProfiler as GPUMemoryProfiler
 from vramscope.compat.gpumemprof.records import (
     DeviceMemorySample as DeviceMemorySample,
     GapFinding as GapFinding,
     MemoryPattern as MemoryPattern,
     MemorySnapshot as MemorySnapshot,
+    OOMFlightRecorderConfig as OOMFlightRecorderConfig,
     PerformanceInsight as PerformanceInsight,
     ProfileResult as ProfileResult,
     TelemetryEventV2 as TelemetryEventV2,
@@ -52,6 +62,8 @@ from vramscope.compat.gpumemprof.utils import (
     format_bytes as format_bytes,
     suggest_memory_optimization as suggest_memory_optimization,
 )
+from vramscope.compat.gpumemprof.visualizer import MemoryVisualizer as MemoryVisualizer
+from vramscope.compat.gpumemprof.watchdog import MemoryWatchdog as MemoryWatchdog
 
 __all__ = [
     "CPUMemoryProfiler",
@@ -68,14 +80,22 @@ __all__ = [
     "MemoryProfiler",
     "MemorySnapshot",
     "MemoryTracker",
+    "MemoryVisualizer",
+    "MemoryWatchdog",
+    "OOMExceptionClassification",
+    "OOMFlightRecorder",
+    "OOMFlightRecorderConfig",
     "PerformanceInsight",
     "ProfileResult",
     "ProfiledModule",
     "TelemetryEventV2",
     "TrackingEvent",
+    "build_device_memory_collector",
     "check_memory_fragmentation",
+    "classify_oom_exception",
     "clear_results",
     "convert_bytes",
+    "detect_torch_runtime_backend",
     "format_bytes",
     "get_global_profiler",
     "get_gpu_info",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MemoryProfiler", "ProfiledModule", "clear_results", "get_global_profiler",
            "get_profile_results", "get_summary", "profile_context", "profile_function",
-           "profile_model_training", "set_global_profiler", "start_monitoring", "stop_monitoring"]
+           "profile_model_training", "set_global_profiler"]
 
 _global_profiler: GPUMemoryProfiler | None = None
 
@@ -151,9 +151,15 @@ class ProfiledModule:
             return getattr(self.module, name)
 
 
-@functools.lru_cache(maxsize=None)
+_with_bases: dict[tuple[Any, Any], Any] = {}
+
+
 def _with_base(cls: Any, base: Any) -> Any:
-    return type(cls.__name__, (cls, base), {"__module__": cls.__module__, "__doc__": cls.__doc__})
+    """The class with torch's beside it, made once."""
+    if (cls, base) not in _with_bases:
+        own = {"__module__": cls.__module__, "__doc__": cls.__doc__}
+        _with_bases[cls, base] = type(cls.__name__, (cls, base), own)
+    return _with_bases[cls, base]
 
 
 class MemoryProfiler:

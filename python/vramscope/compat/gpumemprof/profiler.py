@@ -8,7 +8,6 @@ device, and keeps the last million of them.
 """
 from __future__ import annotations
 
-import gc
 import sys
 import time
 from collections import defaultdict
@@ -49,11 +48,9 @@ def gauge(backend: _core.Backend, number: int, from_reset: bool = False) -> Any:
 
 
 def _device_tensors(backend: _core.Backend) -> int:
-    """Tensors on devices that the collector of garbage knows; on a simulated one its handles."""
-    if backend.name == "sim":
-        return sum(type(thing) is _core.Handle and thing.live for thing in gc.get_objects())
-    kind = getattr(sys.modules.get("torch"), "Tensor", ())
-    return sum(issubclass(type(thing), kind) and bool(thing.is_cuda) for thing in gc.get_objects())
+    """Tensors on devices that the collector of garbage knows."""
+    from vramscope import census
+    return len(census.device_tensors(backend))
 
 
 def _stack() -> str:

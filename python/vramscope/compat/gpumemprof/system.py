@@ -27,10 +27,7 @@ _SMI = (("memory_total_mb", "memory.total", int), ("memory_used_mb", "memory.use
 
 def _bound(device: Any) -> tuple[_core.Backend, int] | None:
     """The backend and the number of a device; None where there is no device at all."""
-    try:
-        import torch  # noqa: F401 - so that its devices are the ones that are asked
-    except ImportError:
-        pass
+    _device.import_torch()
     return _device.bind(device) if backends.available(backends.auto()) else None
 
 
