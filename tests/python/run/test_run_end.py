@@ -21,8 +21,8 @@ def documents(folder):
     found = {}
     for path in folder.glob("*.json"):
         document = json.loads(path.read_text())
+        validate(document)
         if document["schema"] == "vramscope.run/1":
-            validate(document)
             found.setdefault(document["part"], []).append(document)
     return found["run"][0], {d["rank"]: d for d in found.get("process", [])}, found.get("oom", [])
 
@@ -74,7 +74,7 @@ def test_a_failure_has_its_figures_and_the_verdict_that_was_printed(tmp_path):
     assert status == 1 and files(tmp_path / "out") == ["PID.1.oom.json", "PID.1.pickle", "PID.json", "run.json"]
     _, processes, (oom,) = documents(tmp_path / "out")
     snapshot = tmp_path / "out" / oom["snapshot"]
-    answer = json.loads(run("oom", "--json", "--message", oom["message"], snapshot, expect=0).out)["devices"][0]["result"]
+    answer = run("oom", "--json", "--message", oom["message"], snapshot, expect=0).json()["devices"][0]["result"]
     assert oom["verdict"] == answer["verdict"] and oom["asked_bytes"] == answer["request_bytes"] == 800 << 20
     assert oom["free_bytes"] == answer["device_free_bytes"] and oom["reserved_bytes"] == answer["reserved_bytes"]
     assert oom["site"] == [str(path), 6] and oom["allocated_bytes"] == 750 << 20
@@ -162,7 +162,7 @@ def test_ranks_have_one_folder_one_verdict_and_one_report(tmp_path):
     assert (folder / "report.json").read_text() == run("report", "--json", *chosen, expect=0).out
     page = (folder / "index.html").read_text()
     assert vramscope.is_own(folder / "index.html") and all(f.name in page for f in folder.glob("rank*.html"))
-    later = json.loads(run("report", "--json", folder, expect=0).out)
+    later = run("report", "--json", folder, expect=0).json()
     assert {os.path.basename(f["file"]["path"]) for f in later["files"]} == {f.name for f in folder.glob("*.pickle")}
 
 
