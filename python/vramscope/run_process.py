@@ -175,7 +175,8 @@ class Run:
             self._leave_nothing()
             return None
         if event is not None:
-            event.path, event.names = path, names
+            event.path = path
+            event.keep_largest(names)
         return path
 
     def write_event(self, path: str, event: oom.Event) -> None:
