@@ -1,4 +1,4 @@
-"""Hooks of ours in a program that is not ours: nothing that happens in one is seen by the program."""
+"""Hooks in a program that is not ours, which sees nothing of what happens in them."""
 from __future__ import annotations
 
 import os

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import sys
 
+from vramscope import hooks
+
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +27,10 @@ class _Finder:
             find = getattr(finder, "find_spec", None)
             spec: Any = find(name, path, target) if find is not None else None
             if spec is not None:
-                self._wrap(spec.loader)
+                try:
+                    self._wrap(spec.loader)
+                except Exception as error:  # a loader whose attributes can not be set
+                    hooks.swallow(error)
                 found: ModuleSpec = spec
                 return found
         return None

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from vramscope._core import Handle
+    from vramscope.recording import Source
 
     _Entry = dict[str, Any]
     _Key = tuple[int, int]  # device, address
@@ -64,7 +65,10 @@ class Names:
 class _Search:
     """One pass: what is found, by (device, address)."""
 
-    def __init__(self, seconds: float | None, kinds: Collection[str]) -> None:
+    def __init__(self, seconds: float | None, kinds: Collection[str],
+                 source: Source | None) -> None:
+        # Addresses of one device mean nothing on another: simulated ones begin alike.
+        self.all, self.device = source is None, getattr(source, "device", None)
         self.end = None if seconds is None else time.monotonic() + seconds
         self.kinds = kinds  # kinds of devices whose tensors count
         self.found: dict[_Key, _Entry] = {}
@@ -82,7 +86,7 @@ class _Search:
     def collect(self) -> None:
         """Sorts the collector's objects by their classes; asks no object for its __class__."""
         from vramscope._core import Handle
-        torch = sys.modules.get("torch")
+        torch = sys.modules.get("torch") if self.device is None else None
         tensor = getattr(torch, "Tensor", None)
         module = getattr(getattr(torch, "nn", None), "Module", None)
         optimizer = getattr(getattr(torch, "optim", None), "Optimizer", None)
@@ -108,7 +112,7 @@ class _Search:
                 (self.modules if kind == "module" else self.optimizers).append(thing)
 
     def add_handle(self, handle: Handle) -> None:
-        if handle.live:
+        if handle.live and (self.all or handle.owner is self.device):
             self.put({"device": handle.device, "address": handle.address, "bytes": handle.bytes,
                       "kind": "tensor", "name": handle.tag}, handle)
 
@@ -259,13 +263,16 @@ class _Search:
 
 
 def find(*, model: Any = None, optimizer: Any = None, seconds: float | None = None,
-         kinds: Collection[str] = ("cuda",)) -> Names:
-    """Names of what is alive now; what is missing after `seconds` of search is counted."""
-    search = _Search(seconds, kinds)
+         kinds: Collection[str] = ("cuda",), source: Source | None = None) -> Names:
+    """Names of what is alive now; what is missing after `seconds` of search is counted.
+
+    source: whose memory it is; None: of every device.
+    """
+    search = _Search(seconds, kinds, source)
     time_us = time.time_ns() // 1000
     search.collect()
     search.look_at_variables()
-    if sys.modules.get("torch") is not None:
+    if sys.modules.get("torch") is not None and search.device is None:
         search.name_modules(model)
         search.name_states(optimizer)
     search.name_rest()

@@ -35,6 +35,7 @@ __all__ = ["Event", "Handle", "on_oom", "recognise"]
 
 CAUSES_MOST = 16
 EVENTS_MOST = 1000
+LARGEST_NAMES = 3
 PHRASES = ("out of memory", "resource exhausted", "failed to allocate", "allocation failed")
 
 _handlers: list[Handler] = []
@@ -88,11 +89,15 @@ class Event:
         self.site = call_site()
         self.allocated, self.reserved = from_source.usage(device)
         self.path: str | None = None
-        self.names: Names | None = None
+        self.largest: list[dict[str, Any]] = []  # tensors with a name
         self.message: str | None = None  # the exception's text, when it is told
         self.verdict: str | None = None  # what its verdict is called, likewise
         self.told: int | None = None  # the id of the exception that it was told of
         self.counts = False  # whether it is to be said at the end, if it is caught
+
+    def keep_largest(self, names: Names | None) -> None:
+        """All of them would be held for as long as the event is kept."""
+        self.largest = [] if names is None else names.tensors[:LARGEST_NAMES]
 
 
 def call_site() -> tuple[str, int] | None:
@@ -204,7 +209,7 @@ class Limits:
 
 
 class Handle:
-    """Made by on_oom(): `with`, or cancel(). `dumps`: the folders that were written and are kept."""
+    """Made by on_oom(): `with`, or cancel().  `dumps`: the folders that are kept."""
 
     def __init__(self, folder: _Path, max_entries: int, limits: Limits, verdict: bool,
                  snapshot: bool) -> None:
@@ -295,9 +300,9 @@ class Handle:
         part = os.path.join(os.fsdecode(self._dir), f".{name}.part")
         try:
             os.makedirs(part, 0o700)
-            _, event.names = recording.write_snapshot(
-                event.source, os.path.join(part, "snapshot.pickle"),
-                seconds=recording.NAMES_SECONDS)
+            _, names = recording.write_snapshot(event.source, os.path.join(part, "snapshot.pickle"),
+                                                seconds=recording.NAMES_SECONDS)
+            event.keep_largest(names)
             write_facts(part, event, kind)
             os.rename(part, folder)
         except OSError as error:

@@ -95,17 +95,19 @@ def is_source(path: str) -> bool:
 
 
 def cut(error: BaseException | None, trace: TracebackType | None) -> TracebackType | None:
-    """Takes the frames of this package off a traceback, from its start; returns what is left."""
-    first = trace
+    """What is left of a traceback without the frames that lead to the program; those of this
+    package that the program itself calls stay."""
     ours = os.path.dirname(__file__) + os.sep
-    last = None
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename.startswith(ours):
-            last = trace
-        trace = trace.tb_next
-    if last is None:
-        return first
-    rest = last.tb_next
+
+    def is_ours(frame: TracebackType) -> bool:
+        return frame.tb_frame.f_code.co_filename.startswith(ours)
+    rest = trace
+    while rest is not None and not is_ours(rest):
+        rest = rest.tb_next
+    if rest is None:
+        return trace
+    while rest is not None and is_ours(rest):
+        rest = rest.tb_next
     if error is not None:
         error.__traceback__ = rest
     return rest

@@ -153,7 +153,7 @@ def write_snapshot(from_source: Source, path: _Path, *, compression: _Compressio
     from vramscope import named
     found = None
     try:
-        found = named.find(seconds=seconds)
+        found = named.find(seconds=seconds, source=from_source)
     except Exception as error:
         log(f"names of tensors were not found: {type(error).__name__}: {error}")
     paused = gc.isenabled()

@@ -190,6 +190,7 @@ def execute(kind: str, what: str, words: list[str], started: Run | None) -> None
     except BaseException as error:
         if started is not None:
             started.status, started.raised = status_of(error), type(error).__name__
+            started.exits = isinstance(error, SystemExit)
         if not isinstance(error, SystemExit):
             wrapped.wrap_uncaught()
         raise

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from vramscope.run_process import Run
 
 CHANGED = "recording was changed by the program"
-POLL_SECONDS = 0.05
+POLL_SECONDS, POLL_MOST_SECONDS = 0.05, 1.0
+# Files of one job are no older than its rank 0, but for clocks that differ.
+OLDER_SECONDS = 60
 
 
 def finish(run: Run) -> None:
@@ -39,12 +41,12 @@ def end_monitor(run: Run) -> None:
 
 
 def tell_caught(run: Run) -> None:
-    """What the program caught is one line; where it then failed, the last one's verdict."""
+    """What the program caught is one line; where it then gave up, the last one's verdict."""
     caught = oom.untold()
     if not caught or run.settings["on_oom"] == "off":
         return
     from vramscope import telling
-    if run.status not in (0, None):
+    if run.exits and run.status != 0:
         telling.tell_event(caught[-1], "", run.rank)
         run.write_told(caught[-1])
         return
@@ -112,7 +114,7 @@ def report(run: Run) -> None:
         if run.shows_end:
             hooks.say(f"vramscope: nothing was recorded{why_not(run)}\n")
         return
-    units = run_folder.units(folder)
+    units = units_of(run, folder)
     missing = missing_ranks(run, units)
     if run.shows_end:
         show(run, folder, units, missing)
@@ -127,12 +129,18 @@ def why_not(run: Run) -> str:
 
 def wait(run: Run) -> None:
     """Waits until every rank has written what it has to say, no longer than --wait."""
-    end = time.monotonic() + run.settings["wait"]
-    while time.monotonic() < end:
+    end, pause = time.monotonic() + run.settings["wait"], POLL_SECONDS
+    while (left := end - time.monotonic()) > 0:
         folder = run.found_folder()
-        if folder is not None and not missing_ranks(run, run_folder.units(folder)):
+        if folder is not None and not missing_ranks(run, units_of(run, folder)):
             return
-        time.sleep(POLL_SECONDS)
+        time.sleep(min(pause, left))
+        pause = min(2 * pause, POLL_MOST_SECONDS)
+
+
+def units_of(run: Run, folder: str) -> list[Unit]:
+    """The processes of this job; one that had the same name may have left files there before."""
+    return run_folder.units(folder, run.start - OLDER_SECONDS)
 
 
 def missing_ranks(run: Run, units: list[Unit]) -> list[int]:

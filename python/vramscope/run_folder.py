@@ -164,12 +164,15 @@ class Unit:
         return f"{self.who}.end.pickle" if self.end else None
 
 
-def units(folder: str) -> list[Unit]:
-    """The processes that have files in the folder; of a rank that began again the last ones."""
+def units(folder: str, since: float) -> list[Unit]:
+    """The processes that have files in the folder, written since a time in seconds since 1970.
+
+    Of a rank that began again it is the last ones.
+    """
     found: dict[str, Unit] = {}
     for name in sorted(os.listdir(folder)):
         parts = NAME.fullmatch(name)
-        if parts is None:
+        if parts is None or os.stat(os.path.join(folder, name)).st_mtime < since:
             continue
         rank = None if parts["rank"] is None else int(parts["rank"])
         unit = Unit(rank, int(parts["restart"] or 0), int(parts["pid"]))

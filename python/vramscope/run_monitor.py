@@ -1,4 +1,4 @@
-"""`run --monitor`: samples of the device while the program runs, as a status line and as records."""
+"""`run --monitor`: samples of the device while the program runs, shown and written."""
 from __future__ import annotations
 
 import atexit

@@ -1,4 +1,4 @@
-"""What `run` records of one process, from the program's first line to the end of the interpreter."""
+"""What `run` records of one process, from the program's first line to the interpreter's end."""
 from __future__ import annotations
 
 import os
@@ -40,6 +40,7 @@ class Run:
         self.made = self.reported = False
         self.status: int | None = None  # None: this process can not know it
         self.raised: str | None = None  # the class of the exception that ended the program
+        self.exits = False  # by SystemExit, perhaps because of what it caught
         self.sources: list[Source] = []
         self.refused: str | None = None
         self.began: list[Source] = []
@@ -91,7 +92,8 @@ class Run:
         except metadata.PackageNotFoundError:
             return  # the program may have it elsewhere, or none and a simulated device
         if tuple(map(int, version.split(".")[:2])) < (2, 1):
-            raise RuntimeError(f"torch {version} is older than 2.1, the first whose recorder serves")
+            raise RuntimeError(f"torch {version} is older than 2.1, whose recorder is the first "
+                               f"that serves")
 
     def _watch(self, device: Device) -> None:
         from vramscope import recording
@@ -173,7 +175,8 @@ class Run:
             self._leave_nothing()
             return None
         if event is not None:
-            event.path, event.names = path, names
+            event.path = path
+            event.keep_largest(names)
         return path
 
     def write_event(self, path: str, event: oom.Event) -> None:

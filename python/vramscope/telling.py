@@ -1,4 +1,4 @@
-"""What is printed when device memory ran out: the verdict of the snapshot that was written of it."""
+"""What is printed when device memory ran out: the verdict of the snapshot that was left."""
 from __future__ import annotations
 
 import os
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from vramscope.oom import Event
 
 VERDICT_SECONDS = 10.0
-LARGEST_NAMES = 3
 
 _without: list[int] = []  # the last exception that was told and has no Event
 
@@ -75,9 +74,8 @@ def keep_verdict(path: str, text: str) -> None:
 
 def largest_names(event: Event, text: str) -> str:
     """Lines of the largest tensors, where the verdict does not name them itself."""
-    shown = event.names.tensors[:LARGEST_NAMES] if event.names is not None else []
-    lines = [f"  {entry['bytes']:>14,} B  {entry['name']}\n" for entry in shown]
-    if not lines or all(entry["name"] in text for entry in shown):
+    lines = [f"  {entry['bytes']:>14,} B  {entry['name']}\n" for entry in event.largest]
+    if not lines or all(entry["name"] in text for entry in event.largest):
         return ""
     return "largest tensors with a name:\n" + "".join(lines)
 

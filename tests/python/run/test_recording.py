@@ -38,6 +38,17 @@ def test_a_block_is_recorded_and_the_recording_stops(tmp_path):
         assert [t["name"] for t in extra["names"]["tensors"] if t["address"] == kept.address] == ["kept"]
 
 
+def test_a_snapshot_has_the_names_of_its_own_device(tmp_path):
+    """Addresses of simulated devices begin alike."""
+    other = sim.Device("1GiB")
+    theirs = other.alloc("20MiB", tag="theirs")
+    with sim.Device("1GiB", history=0) as device, vramscope.record(tmp_path / "run.pickle"):
+        mine = device.alloc("20MiB", tag="mine")
+    assert mine.address == theirs.address
+    tensors = pickle.loads((tmp_path / "run.pickle").read_bytes())["vramscope"]["names"]["tensors"]
+    assert [(t["name"], t["address"]) for t in tensors] == [("mine", mine.address)]
+
+
 def test_somebody_elses_recording_goes_on(tmp_path):
     with sim.Device("1GiB") as device, vramscope.record(tmp_path / "run.pickle") as recorder:
         pass

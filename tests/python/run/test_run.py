@@ -71,6 +71,14 @@ def test_a_failure_in_a_thread_is_told_and_the_program_goes_on(tmp_path):
     assert numbers.sub("", err).startswith(numbers.sub("", plain[2])) and err.count("memory ran out on cuda:0") == 1
 
 
+def test_another_error_after_a_caught_failure_has_no_verdict(tmp_path):
+    path = script(tmp_path, CATCHES.replace("sys.exit(STATUS)", "1 / 0"))
+    status, _, err = python(path, cwd=tmp_path, under=["-o", "out"])
+    plain = python(path, cwd=tmp_path, under=None)
+    assert status == 1 and err.startswith(plain[2])
+    assert err[len(plain[2]):].startswith("vramscope: memory ran out 2 times, which the program caught; ")
+
+
 def test_limits_remove_the_oldest_files(tmp_path):
     path = script(tmp_path, CATCHES.replace("STATUS", "0"))
     python(path, cwd=tmp_path, under=["-o", "out", "--max-dumps", "1"])

@@ -21,8 +21,8 @@ def documents(folder):
     found = {}
     for path in folder.glob("*.json"):
         document = json.loads(path.read_text())
+        validate(document)
         if document["schema"] == "vramscope.run/1":
-            validate(document)
             found.setdefault(document["part"], []).append(document)
     return found["run"][0], {d["rank"]: d for d in found.get("process", [])}, found.get("oom", [])
 
@@ -74,7 +74,7 @@ def test_a_failure_has_its_figures_and_the_verdict_that_was_printed(tmp_path):
     assert status == 1 and files(tmp_path / "out") == ["PID.1.oom.json", "PID.1.pickle", "PID.json", "run.json"]
     _, processes, (oom,) = documents(tmp_path / "out")
     snapshot = tmp_path / "out" / oom["snapshot"]
-    answer = json.loads(run("oom", "--json", "--message", oom["message"], snapshot, expect=0).out)["devices"][0]["result"]
+    answer = run("oom", "--json", "--message", oom["message"], snapshot, expect=0).json()["devices"][0]["result"]
     assert oom["verdict"] == answer["verdict"] and oom["asked_bytes"] == answer["request_bytes"] == 800 << 20
     assert oom["free_bytes"] == answer["device_free_bytes"] and oom["reserved_bytes"] == answer["reserved_bytes"]
     assert oom["site"] == [str(path), 6] and oom["allocated_bytes"] == 750 << 20
@@ -162,7 +162,7 @@ def test_ranks_have_one_folder_one_verdict_and_one_report(tmp_path):
     assert (folder / "report.json").read_text() == run("report", "--json", *chosen, expect=0).out
     page = (folder / "index.html").read_text()
     assert vramscope.is_own(folder / "index.html") and all(f.name in page for f in folder.glob("rank*.html"))
-    later = json.loads(run("report", "--json", folder, expect=0).out)
+    later = run("report", "--json", folder, expect=0).json()
     assert {os.path.basename(f["file"]["path"]) for f in later["files"]} == {f.name for f in folder.glob("*.pickle")}
 
 
@@ -189,6 +189,17 @@ def test_a_restart_takes_the_place_of_what_failed(tmp_path):
     folder = tmp_path / "vramscope-night"
     assert [f.name.split(".")[1] for f in folder.glob("*.end.pickle") if "restart" in f.name] == ["restart1"]
     assert [who.split(".")[1] for who in documents(folder)[0]["processes"]] == ["restart1"]
+
+
+def test_a_job_of_the_same_name_that_ran_before_is_left_alone(tmp_path):
+    codes, _, folder = job(tmp_path, ENDS, "--report", ranks=1)
+    before = set(os.listdir(folder))
+    for name in before:
+        os.utime(folder / name, (1, 1))
+    _, said, _ = job(tmp_path, ENDS, "--report", ranks=1)
+    new, = (name for name in set(os.listdir(folder)) - before if name.endswith(".end.pickle"))
+    assert said[0] == run("report", folder / new, env=environment(COLUMNS="80"), expect=0).out
+    assert documents(folder)[0]["processes"] == [new.removesuffix(".end.pickle")]
 
 
 @pytest.mark.parametrize("words, said", (

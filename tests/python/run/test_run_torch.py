@@ -129,6 +129,33 @@ def test_a_torch_without_cuda_is_refused_with_the_reason(tmp_path):
     assert seen["queued"] == 0
 
 
+def test_a_loader_that_can_not_be_changed(tmp_path):
+    (tmp_path / "prog.py").write_text("""
+import importlib.machinery, sys
+class Loader:
+    __slots__ = ()
+    def create_module(self, spec): return None
+    def exec_module(self, module): module.found = True
+class Finder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        return importlib.machinery.ModuleSpec(name, Loader()) if name == "torch" else None
+sys.meta_path.insert(1, Finder)
+import torch
+print(torch.found)
+""")
+    assert python("prog.py", cwd=tmp_path, under=[]) == (0, "True\n", "")
+
+
+def test_an_import_that_fails_and_is_tried_again(tmp_path):
+    script(tmp_path, "import os\nif not os.path.exists('again'):\n    open('again', 'w').close()\n    1 / 0\nversion = None\n", "torch.py")
+    path = script(tmp_path, "try:\n    import torch\nexcept ZeroDivisionError:\n    import torch\n"
+                            "print(vars(torch.__loader__).keys(), torch.__spec__.name)\n")
+    seen = python(path, cwd=tmp_path, under=[])
+    (tmp_path / "again").unlink()
+    assert seen == python(path, cwd=tmp_path, under=None) and seen[0] == 0
+
+
 def test_rocm_is_as_cuda(tmp_path):
     extra = "made['torch'].version.cuda, made['torch'].version.hip = None, '6.2'"
     seen, status, err = ran(tmp_path, "2.15", "torch.cuda.init()", extra=extra)

@@ -58,6 +58,7 @@ SCRIPTS = {
     "trace": "import sys; print(sys.gettrace(), sys.getprofile())",
     "logging": "import logging; print(logging.root.handlers); logging.error('words')",
     "asyncio": "import asyncio\nasync def f():\n    await asyncio.sleep(0); 1 / 0\nasyncio.run(f())",
+    "frames of ours that it calls": "import vramscope\n@vramscope.record()\ndef f():\n    1 / 0\ndef g():\n    f()\ng()",
     "exec": "import os, sys; os.execv(sys.executable, [sys.executable, '-c', 'print(8)'])",
 }
 TELL = ("import sys\nprint(sys.argv, sys.path[0], __name__, __package__, __spec__ and __spec__.name, sorted(globals()))\n"
