@@ -201,7 +201,8 @@ static PyGetSetDef members[] = {
 
 static PyMethodDef methods[] = {
     { "column", samples_column, METH_O,
-      "column($self, name, /)\n--\n\nOne value of each sample, None where it is not known: a list." },
+      "column($self, name, /)\n--\n\nA list of one value of each sample, None where it is not "
+      "known." },
     { "to_dict", samples_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nAll columns by name." },
     { "__reduce__", samples_reduce, METH_NOARGS, "For pickling." },
     { NULL, NULL, 0, NULL },

@@ -16,7 +16,8 @@ import pytest
 import vramscope
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (RuleBasedStateMachine, initialize, invariant, precondition, rule,
+                                 run_state_machine_as_test)
 from vramscope import _core
 from vramscope.sim import Device
 
@@ -65,8 +66,8 @@ class Ledger(RuleBasedStateMachine):
         self.curve, self.seen = [0], [0] * 4
         self.openings = self.foreign_resets = 0
         # One that keeps peaks forbids resets to all, as long as it is open.
-        self.profilers = [self.reads(lambda k=k: vramscope.Profiler(backend=self.backend, preserve_torch_peak=k in keepers),
-                                     opens=True) for k in range(PROFILERS)]
+        self.profilers = [self.reads(lambda keeps=k in keepers: vramscope.Profiler(
+            backend=self.backend, preserve_torch_peak=keeps), opens=True) for k in range(PROFILERS)]
         self.since = [0] * PROFILERS
         self.missed = [False] * PROFILERS  # a reset by others lies in the interval
         self.sampler = self.reads(lambda: _core.Sampler(backend=self.backend, reset_peaks=samples_reset), opens=True)
