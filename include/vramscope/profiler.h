@@ -168,7 +168,7 @@ struct vrs_driver_figures {
     double utilisation;   /* percent of the time; negative: not known */
     uint64_t processes;   /* that compute on it; VRS_UNKNOWN */
     uint64_t own;         /* bytes of this process */
-    char why[160];        /* what is not known is not known for; empty: all is */
+    char why[160];        /* why something is not known; empty: all is */
 };
 /* The device is named by its UUID or PCI address (vrs_backend.driver_id). */
 VRS_API void vrs_driver(struct vrs_meter *meter, const char *id, struct vrs_driver_figures *ret);
@@ -302,9 +302,10 @@ VRS_API void vrs_profiler_losses(struct vrs_profiler *profiler, struct vrs_profi
  * negative. */
 struct vrs_sample {
     uint64_t index;
-    uint64_t t_ns;    /* since the sampler was made, of the backend's clock where it has one */
-    uint64_t unix_us; /* since 1970; where that clock is the backend's: that of the start plus t_ns */
-    uint64_t now[VRS_CURVES], inactive_split, retries, ooms; /* bytes; counts */
+    uint64_t t_ns; /* since the sampler was made, of the backend's clock where it has one */
+    /* Since 1970; where the clock is the backend's: of the sampler's making, plus t_ns. */
+    uint64_t unix_us;
+    uint64_t now[VRS_CURVES], inactive_split, retries, ooms;   /* bytes; counts */
     uint64_t allocated_bytes, freed_bytes, allocations, frees; /* gross, as in vrs_stats */
     uint64_t peak;   /* bytes allocated at most since the sample before it */
     uint64_t age_ns; /* how old the curves are */
@@ -315,8 +316,9 @@ struct vrs_sample {
     enum vrs_state state; /* of the peak; VRS_STATE_UNKNOWN too where no curve is known */
 };
 
-enum { VRS_INTERVAL_LEAST_NS = 1000000 };                             /* 1 ms */
-#define VRS_INTERVAL_MOST_NS ((uint64_t)3600 * 1000 * 1000 * 1000) /* 1 h */
+/* A millisecond, and an hour. */
+#define VRS_INTERVAL_LEAST_NS ((uint64_t)1000 * 1000)
+#define VRS_INTERVAL_MOST_NS ((uint64_t)3600 * 1000 * 1000 * 1000)
 
 struct vrs_sampler_options {
     size_t size;
@@ -334,15 +336,20 @@ struct vrs_sampler_options {
     bool reset_peaks;
 };
 
-enum vrs_sampler_state { VRS_SAMPLER_STOPPED, VRS_SAMPLER_RUNNING, VRS_SAMPLER_FORKED };
+enum vrs_sampler_state {
+    VRS_SAMPLER_STOPPED,
+    VRS_SAMPLER_RUNNING,
+    VRS_SAMPLER_FORKED /* the thread is in the parent of this process */
+};
 VRS_API const char *vrs_sampler_state_name(enum vrs_sampler_state state);
 
 struct vrs_sampler_counts {
     struct vrs_ring_counts rows;
     uint64_t skipped; /* slots of the time table that went by without a sample */
     uint64_t busy;    /* samples that another thread's reading kept from one of their own */
-    enum vrs_sampler_state state; /* VRS_SAMPLER_FORKED: the thread is in the parent of this process */
-    char driver[160];             /* why what the driver says is not known; empty: it is, or nobody asked */
+    enum vrs_sampler_state state;
+    /* Why what the driver says is not known; empty: it is, or nobody asked. */
+    char driver[160];
 };
 
 /* A thread that reads one device again and again, by a backend of which any thread may call the

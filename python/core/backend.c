@@ -651,10 +651,10 @@ static PyMethodDef methods[] = {
       "utilisation($self, device=None, /)\n--\n\n"
       "Percent of the time in which the device was busy, or None." },
     { "driver", FAST(method_driver), METH_FASTCALL,
-      "driver($self, device=None, /)\n--\n\nWhat the driver says of a device: a dict of `used_bytes` and "
-      "`total_bytes` of all processes, `utilisation_percent`, `processes` that compute on it, "
-      "`own_bytes` of this one, and `why` where one is None. None where the backend has no "
-      "driver_id()." },
+      "driver($self, device=None, /)\n--\n\nWhat the driver says of a device: a dict of "
+      "`used_bytes` and `total_bytes` of all processes, `utilisation_percent`, `processes` that "
+      "compute on it, `own_bytes` of this one, and `why` where one is None. None where the backend "
+      "does not tell which device of the driver it is." },
     { "device_ns", FAST(method_device_ns), METH_FASTCALL,
       "device_ns($self, device=None, /)\n--\n\nThe device's own time in nanoseconds, or None." },
     { "clock_ns", method_clock_ns, METH_NOARGS,

@@ -129,7 +129,7 @@ static PyMethodDef functions[] = {
     { "_usage", core_usage, METH_O, "An Error with the status \"usage\", to be raised." },
     { "_rebuild_view", view_rebuild, METH_VARARGS,
       "A Record, ScopeResult or Sample out of a pickle." },
-    { "_rebuild_samples", samples_rebuild, METH_O, "Samples out of a pickle: of a list of Sample." },
+    { "_rebuild_samples", samples_rebuild, METH_O, "Samples out of a pickle, a list of Sample." },
     { "_stop_samplers", samplers_stop, METH_NOARGS, "At exit: ends the sampling threads." },
     { "_event_kinds", tracker_kinds, METH_NOARGS, "Kinds of a tracker's events, by number." },
     { "_kept_result", result_kept, METH_VARARGS, NULL },

@@ -1,9 +1,9 @@
 /* nvml.h - what NVIDIA's driver says of a device, by its library, which is loaded when it is first
  * needed.
  *
- * A device is named by its UUID ("GPU-…", "MIG-…") or its PCI address ("00000000:65:00.0"), never by
- * a number, which the environment changes.  A call that fails says why; what it was to tell is then
- * not known.  Not locked; one struct is enough for a process. */
+ * A device is named by its UUID ("GPU-...", "MIG-...") or its PCI address ("00000000:65:00.0"),
+ * never by a number, which the environment changes.  A call that fails says why; what it was to
+ * tell is then not known.  Not locked; one struct is enough for a process. */
 #ifndef VRS_DEVICE_NVML_H
 #define VRS_DEVICE_NVML_H
 
@@ -23,7 +23,8 @@ struct nvml {
 /* A device, as the library points at it. */
 typedef struct nvml_device *nvml_device;
 
-/* Loads the library, NULL: the driver's own, and begins with it once.  False: there is no driver. */
+/* Loads the library, NULL: the driver's own, and begins with it once.  False: there is no
+ * driver. */
 bool nvml_open(struct nvml *n, const char *library);
 void nvml_close(struct nvml *n);
 

@@ -14,7 +14,8 @@ struct driver_figures {
     double utilisation;
     uint32_t processes; /* that compute on the device; UINT32_MAX */
     uint64_t own;       /* of this process */
-    char why[NVML_WHY_BYTES]; /* of what is not known; empty: all that was asked for is */
+    /* Of what is not known; empty: all that was asked for is. */
+    char why[NVML_WHY_BYTES];
 };
 
 enum driver_ask { DRIVER_MEMORY = 1, DRIVER_UTILISATION = 2, DRIVER_PROCESSES = 4 };

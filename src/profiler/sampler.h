@@ -39,8 +39,9 @@ struct sampler {
     bool wanted;           /* a reading, of whoever waits */
     uint64_t next_want_ns; /* not before, by the host's clock */
     uint64_t skipped, busy;
-    char driver_id[DRIVER_ID_BYTES];  /* what the driver knows the device by; empty: not known yet */
-    char driver_why[NVML_WHY_BYTES]; /* as told by the last sample */
+    /* What the driver knows the device by, empty: not known yet; and why the last sample could not
+     * tell what the driver says. */
+    char driver_id[DRIVER_ID_BYTES], driver_why[NVML_WHY_BYTES];
 };
 
 /* VRS_NOMEM: to be freed all the same; of other failures there is nothing to free. */

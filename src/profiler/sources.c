@@ -19,8 +19,8 @@ void sources_init(struct sources *s)
     };
 }
 
-/* Whether the time has come; then the next time is set.  By a table of times with some play, so that
- * a sample that comes a little early, of those that come as often, is not without. */
+/* Whether the time has come; then the next time is set.  By a table of times with some play, so
+ * that a sample that comes a little early, of those that come as often, is not without. */
 static bool is_due(uint64_t *at_ns, uint64_t now_ns, uint64_t period_ns)
 {
     if (now_ns + period_ns / 8 < *at_ns)

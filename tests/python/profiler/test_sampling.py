@@ -9,16 +9,19 @@ import subprocess
 import sys
 import threading
 import time
+import types
 import weakref
 from pathlib import Path
 
 import pytest
 import vramscope
 from conftest import PACKAGE, SANITIZER
-from vramscope import _core, profiler
+from stand_in import Counters, installed, torch_forms
+from vramscope import _core, backends, profiler
 from vramscope.sim import Device
 
 MIB = 1 << 20
+TASKS = Path("/proc/self/task")
 FAKE = Path(PACKAGE).parent / "tests/unit/device/fake_nvml.so"
 
 
@@ -49,8 +52,7 @@ def until(condition, seconds=60):
 
 def threads():
     """How many threads of this process have our name."""
-    names = [open(f"/proc/self/task/{task}/comm").read().strip() for task in os.listdir("/proc/self/task")]
-    return names.count("vramscope")
+    return sum(Path(task, "comm").read_text() == "vramscope\n" for task in TASKS.iterdir())
 
 
 def program(code, *words, **more):
@@ -121,7 +123,8 @@ def test_nothing_is_known_of_no_device():
     sampler.now()
     sample = sampler.samples()[0].to_dict()
     known = {name for name, value in sample.items() if value is not None}
-    assert known == {"index", "device", "t_ns", "unix_us", "time", "rss_bytes", "state"} and sample["state"] == "unknown"
+    assert known == {"index", "device", "t_ns", "unix_us", "time", "rss_bytes", "state"}
+    assert sample["state"] == "unknown"
     assert sampler.counts()["driver"] is None
 
 
@@ -147,8 +150,8 @@ def test_it_samples_until_it_is_stopped_and_can_begin_again():
     sampler.start()  # ignored
     until(lambda: len(sampler.samples()) > 3)
     assert sampler.running and threads() == 1
-    blocked = [line for task in os.listdir("/proc/self/task") if open(f"/proc/self/task/{task}/comm").read() == "vramscope\n"
-               for line in open(f"/proc/self/task/{task}/status") if line.startswith("SigBlk:")]
+    ours, = [task for task in TASKS.iterdir() if Path(task, "comm").read_text() == "vramscope\n"]
+    blocked = [line for line in Path(ours, "status").read_text().splitlines() if line.startswith("SigBlk:")]
     everything = (1 << 64) - 1 & ~sum(1 << s - 1 for s in (signal.SIGKILL, signal.SIGSTOP, 32, 33))
     assert int(blocked[0].split()[1], 16) & everything == everything
     sampler.stop()
@@ -271,6 +274,36 @@ def test_a_program_that_computes_in_python_is_sampled():
     # Slots that a busy machine missed are counted, so that the table of times stays.
     assert 400 <= counts["next"] + counts["skipped"] and counts["next"] > 20
     assert counted.readings >= 3
+
+
+@pytest.mark.parametrize("form", torch_forms.FORMS)
+def test_torch_is_read_beside_the_program(form):
+    counters = Counters()
+    with installed(form, [counters]) as torch:
+        with vramscope.Profiler(backend="torch") as p:
+            before = p.losses  # of the process
+            p.start_sampling(0.05)
+            until(lambda: len(p.samples()) > 1)
+            assert not torch.cuda.is_initialized() and set(p.samples().column("allocated_bytes")) == {0}
+            tensor = torch.randn(1000, device="cuda")
+            until(lambda: p.samples()[-1].allocated_bytes)
+            del tensor
+            until(lambda: p.samples()[-1].allocated_bytes == 0)
+            assert all(p.losses[kind] == before[kind] for kind in ("readings", "nested", "foreign_resets"))
+
+
+def test_torch_tells_what_the_driver_knows_a_device_by():
+    with installed("2.15") as torch:
+        owner = backends.torch().owner
+        torch.cuda.get_device_properties = lambda device: types.SimpleNamespace(uuid="5d8e-%d" % device)
+        assert owner.driver_id(1) is None  # CUDA is not in use
+        torch.cuda.init()
+        assert owner.driver_id(1) == "GPU-5d8e-1"
+        torch.cuda.get_device_properties = lambda device: types.SimpleNamespace(
+            pci_domain_id=1, pci_bus_id=0x65, pci_device_id=10)
+        assert owner.driver_id(0) == "00000001:65:0A.0"
+        torch.cuda.get_device_properties = lambda device: types.SimpleNamespace(name="older than both")
+        assert owner.driver_id(0) is None
 
 
 # Fork, and the ends of programs.
@@ -419,8 +452,8 @@ def test_the_interpreter_ends_while_it_samples(exits):
 
 
 def test_a_program_that_samples_exits_as_without():
-    code = ("import vramscope\nfrom vramscope.sim import Device\np = vramscope.Profiler(backend=Device('1GiB').backend)\n"
-            "p.start_sampling(0.001)\np.checkpoint('a')\nprint('done')\n")
+    code = ("import vramscope\nfrom vramscope.sim import Device\n"
+            "p = vramscope.Profiler(backend=Device('1GiB').backend)\np.start_sampling(0.001)\np.checkpoint('a')\nprint('done')\n")
     assert program(code) == "done\n"
 
 

@@ -1,4 +1,4 @@
-/* All parts of a meter at once: the ledger, scopes, names, a ring and a sampler of a simulated device
+/* All parts of a meter at once: the ledger, scopes, names, a ring, a sampler of a simulated device,
  * under 8 threads, for so long.  What the thread sanitizer is for. */
 #define _GNU_SOURCE
 #include <setjmp.h>
