@@ -89,6 +89,9 @@ struct vrs_meter_options {
     void *(*wait_begin)(void *arg);
     void (*wait_end)(void *arg, void *begun);
     void *wait_arg;
+    /* The library that the driver is asked by, which lives as long as the meter; NULL:
+     * libnvidia-ml.so.1.  It is loaded by the first question. */
+    const char *driver;
 };
 
 VRS_API enum vrs_status vrs_meter_make(const struct vrs_meter_options *options,
@@ -158,6 +161,17 @@ VRS_API uint32_t vrs_slots_open(struct vrs_meter *meter, uint32_t backend, uint3
  * where another thread reads. */
 VRS_API enum vrs_state vrs_meter_read(struct vrs_meter *meter, uint32_t backend, uint32_t device,
                                       bool wait, struct vrs_stats *ret);
+
+/* What the driver says of a device.  Bytes are VRS_UNKNOWN where not known. */
+struct vrs_driver_figures {
+    uint64_t used, total; /* bytes, of all processes together */
+    double utilisation;   /* percent of the time; negative: not known */
+    uint64_t processes;   /* that compute on it; VRS_UNKNOWN */
+    uint64_t own;         /* bytes of this process */
+    char why[160];        /* what is not known is not known for; empty: all is */
+};
+/* The device is named by its UUID or PCI address (vrs_backend.driver_id). */
+VRS_API void vrs_driver(struct vrs_meter *meter, const char *id, struct vrs_driver_figures *ret);
 
 /* The id of a name, any bytes; equal ones have one id.  0 is the empty name, 1 is "(other)", which
  * all are that find no more room.  The text lives as long as the meter. */
@@ -349,6 +363,8 @@ VRS_API void vrs_sampler_now(struct vrs_sampler *sampler);
 /* As vrs_ring_copy. */
 VRS_API uint32_t vrs_sampler_copy(struct vrs_sampler *sampler, uint64_t from, uint32_t most,
                                   struct vrs_sample *ret, uint64_t *ret_first);
+/* Forgets all samples, and what was counted; numbers go on. */
+VRS_API void vrs_sampler_clear(struct vrs_sampler *sampler);
 VRS_API void vrs_sampler_count(struct vrs_sampler *sampler, struct vrs_sampler_counts *ret);
 /* Whether somebody has to wait and read, because the sampling thread may not. */
 VRS_API bool vrs_sampler_needs_reader(const struct vrs_sampler *sampler);

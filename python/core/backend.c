@@ -202,6 +202,18 @@ static enum vrs_status object_name(void *arg, uint32_t device, char *ret, size_t
     return done(utf8);
 }
 
+static enum vrs_status object_driver_id(void *arg, uint32_t device, char *ret, size_t room)
+{
+    PyObject *id = ask(arg, "driver_id", device);
+    PyObject *utf8 = id != NULL && PyUnicode_Check(id) ? PyUnicode_AsUTF8String(id) : NULL;
+    if (id != NULL && utf8 == NULL)
+        PyErr_Clear();
+    if (utf8 != NULL)
+        PyOS_snprintf(ret, room, "%s", PyBytes_AsString(utf8));
+    Py_XDECREF(id);
+    return done(utf8);
+}
+
 /* (free, total) */
 static enum vrs_status object_memory(void *arg, uint32_t device, uint64_t *ret_free,
                                      uint64_t *ret_total)
@@ -253,6 +265,7 @@ static PyObject *backend_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     OFFERS("device_name", device_name) = object_name;
     OFFERS("memory", memory) = object_memory;
     OFFERS("utilisation", utilisation) = object_utilisation;
+    OFFERS("driver_id", driver_id) = object_driver_id;
     OFFERS("empty_cache", empty_cache) = object_empty_cache;
     OFFERS("synchronize", synchronize) = object_synchronize;
 #undef OFFERS
@@ -481,6 +494,34 @@ static PyObject *method_memory(PyObject *self, PyObject *const *args, Py_ssize_t
     return Py_BuildValue("NN", bytes_or_none(free_bytes), bytes_or_none(total));
 }
 
+/* False: what the driver says of the device is not known, nor which it is. */
+static bool driver_says(const struct vrs_backend *face, uint32_t device,
+                        struct vrs_driver_figures *ret)
+{
+    char id[64];
+    if (face->driver_id == NULL || face->driver_id(face->arg, device, id, sizeof id) != VRS_OK)
+        return false;
+    PyThreadState *saved = PyEval_SaveThread();
+    vrs_driver(process_meter(), id, ret);
+    PyEval_RestoreThread(saved);
+    return true;
+}
+
+static PyObject *method_driver(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    uint32_t device;
+    struct vrs_driver_figures d;
+    if (!device_argument(self, args, count, &device))
+        return NULL;
+    if (!driver_says(backend_face(self), device, &d))
+        Py_RETURN_NONE;
+    return Py_BuildValue("{sNsNsNsNsNsz}", "used_bytes", bytes_or_none(d.used), "total_bytes",
+                         bytes_or_none(d.total), "utilisation_percent",
+                         d.utilisation < 0 ? Py_NewRef(Py_None) : PyFloat_FromDouble(d.utilisation),
+                         "processes", bytes_or_none(d.processes), "own_bytes", bytes_or_none(d.own),
+                         "why", d.why[0] != '\0' ? d.why : NULL);
+}
+
 static PyObject *method_utilisation(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     uint32_t device;
@@ -488,9 +529,12 @@ static PyObject *method_utilisation(PyObject *self, PyObject *const *args, Py_ss
     const struct vrs_backend *face = backend_face(self);
     if (!device_argument(self, args, count, &device))
         return NULL;
-    if (face->utilisation == NULL || face->utilisation(face->arg, device, &percent) != VRS_OK)
+    if (face->utilisation != NULL && face->utilisation(face->arg, device, &percent) == VRS_OK)
+        return PyFloat_FromDouble(percent);
+    struct vrs_driver_figures d;
+    if (!driver_says(face, device, &d) || d.utilisation < 0)
         Py_RETURN_NONE;
-    return PyFloat_FromDouble(percent);
+    return PyFloat_FromDouble(d.utilisation);
 }
 
 static PyObject *method_device_ns(PyObject *self, PyObject *const *args, Py_ssize_t count)
@@ -565,6 +609,11 @@ static PyMethodDef methods[] = {
     { "utilisation", FAST(method_utilisation), METH_FASTCALL,
       "utilisation(device=None, /)\n--\n\nPercent of the time in which the device was busy, or "
       "None." },
+    { "driver", FAST(method_driver), METH_FASTCALL,
+      "driver($self, device=None, /)\n--\n\nWhat the driver says of a device: a dict of `used_bytes` and "
+      "`total_bytes` of all processes, `utilisation_percent`, `processes` that compute on it, "
+      "`own_bytes` of this one, and `why` where one is None. None where the backend has no "
+      "driver_id()." },
     { "device_ns", FAST(method_device_ns), METH_FASTCALL,
       "device_ns(device=None, /)\n--\n\nThe device's own time in nanoseconds, or None." },
     { "clock_ns", method_clock_ns, METH_NOARGS,

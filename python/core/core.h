@@ -28,7 +28,7 @@ struct core_state {
 
     /* Of the measuring half: meter.h. */
     PyTypeObject *backend, *profiler, *scope, *entry, *record, *scope_result, *sample;
-    PyTypeObject *sampler, *reading, *tracker;
+    PyTypeObject *samples, *sampler, *reading, *tracker;
     struct sampler_object *samplers; /* that run: the first of a list */
     bool samplers_end;               /* they are ended at exit */
     PyObject *innermost_get, *innermost_set; /* of the context variable that has the open scope */

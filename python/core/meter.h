@@ -53,6 +53,16 @@ PyObject *sample_view(struct core_state *state, const struct vrs_sample *r);
 void view_prepare(void); /* before the classes are made */
 PyObject *view_rebuild(PyObject *module, PyObject *args);
 
+const char *sample_member_name(uint32_t i); /* NULL behind the last one */
+PyObject *sample_member(const struct vrs_sample *r, uint32_t i);
+const struct vrs_sample *sample_row(PyObject *view); /* of an object of class Sample */
+
+/* samples.c: an immutable sequence of samples. */
+extern PyType_Spec samples_spec;
+/* Of all that a sampler keeps, or of none. */
+PyObject *samples_of(struct core_state *state, struct vrs_sampler *sampler);
+PyObject *samples_rebuild(PyObject *module, PyObject *list);
+
 /* sampler.c */
 extern PyType_Spec sampler_spec, reading_spec;
 /* At exit: ends the threads of all that run. */

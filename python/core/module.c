@@ -114,6 +114,7 @@ static PyMethodDef functions[] = {
     { "_usage", core_usage, METH_O, "An Error with the status \"usage\", to be raised." },
     { "_rebuild_view", view_rebuild, METH_VARARGS,
       "A Record, ScopeResult or Sample out of a pickle." },
+    { "_rebuild_samples", samples_rebuild, METH_O, "Samples out of a pickle: of a list of Sample." },
     { "_stop_samplers", samplers_stop, METH_NOARGS, "At exit: ends the sampling threads." },
     { "_event_kinds", tracker_kinds, METH_NOARGS, "Kinds of a tracker's events, by number." },
     { "_kept_result", result_kept, METH_VARARGS, NULL },
@@ -138,6 +139,18 @@ static bool make_class(PyObject *module, PyType_Spec *spec, PyTypeObject **ret)
 static bool add_class(PyObject *module, PyType_Spec *spec, PyTypeObject **ret)
 {
     return make_class(module, spec, ret) && PyModule_AddType(module, *ret) == 0;
+}
+
+/* What isinstance() says of a class: False with an exception set. */
+static bool register_as(PyTypeObject *type, const char *name)
+{
+    PyObject *abc = PyImport_ImportModule("_collections_abc");
+    PyObject *base = abc == NULL ? NULL : PyObject_GetAttrString(abc, name);
+    PyObject *done = base == NULL ? NULL : PyObject_CallMethod(base, "register", "O", type);
+    Py_XDECREF(done);
+    Py_XDECREF(base);
+    Py_XDECREF(abc);
+    return done != NULL;
 }
 
 /* ContextVar("…", default=None) */
@@ -175,6 +188,8 @@ static bool add_meter(PyObject *module, struct core_state *state)
            add_class(module, &record_spec, &state->record) &&
            add_class(module, &scope_result_spec, &state->scope_result) &&
            add_class(module, &sample_spec, &state->sample) &&
+           add_class(module, &samples_spec, &state->samples) &&
+           register_as(state->samples, "Sequence") &&
            add_class(module, &sampler_spec, &state->sampler) &&
            make_class(module, &reading_spec, &state->reading) &&
            add_class(module, &tracker_spec, &state->tracker) &&
@@ -193,18 +208,6 @@ static bool add_sim(PyObject *module, struct core_state *state)
            PyModule_AddObjectRef(module, "OutOfMemoryError", state->sim_out_of_memory) == 0 &&
            add_class(module, &sim_spec, &state->sim) &&
            add_class(module, &sim_handle_spec, &state->sim_handle);
-}
-
-/* What isinstance() says of a class: False with an exception set. */
-static bool register_as(PyTypeObject *type, const char *name)
-{
-    PyObject *abc = PyImport_ImportModule("_collections_abc");
-    PyObject *base = abc == NULL ? NULL : PyObject_GetAttrString(abc, name);
-    PyObject *done = base == NULL ? NULL : PyObject_CallMethod(base, "register", "O", type);
-    Py_XDECREF(done);
-    Py_XDECREF(base);
-    Py_XDECREF(abc);
-    return done != NULL;
 }
 
 static int core_exec(PyObject *module)
@@ -247,6 +250,7 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->record);
     Py_VISIT(state->scope_result);
     Py_VISIT(state->sample);
+    Py_VISIT(state->samples);
     Py_VISIT(state->sampler);
     Py_VISIT(state->reading);
     Py_VISIT(state->tracker);
@@ -276,6 +280,7 @@ static int core_clear(PyObject *module)
     Py_CLEAR(state->record);
     Py_CLEAR(state->scope_result);
     Py_CLEAR(state->sample);
+    Py_CLEAR(state->samples);
     Py_CLEAR(state->sampler);
     Py_CLEAR(state->reading);
     Py_CLEAR(state->tracker);

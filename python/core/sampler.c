@@ -350,6 +350,20 @@ static PyObject *samples(PyObject *self, PyObject *args)
     return list;
 }
 
+static PyObject *table(PyObject *self, PyObject *unused)
+{
+    struct sampler_object *s = (struct sampler_object *)self;
+    (void)unused;
+    return samples_of(s->state, s->reading->sampler);
+}
+
+static PyObject *clear(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    vrs_sampler_clear(((struct sampler_object *)self)->reading->sampler);
+    Py_RETURN_NONE;
+}
+
 static PyObject *counts(PyObject *self, PyObject *unused)
 {
     struct vrs_sampler_counts c;
@@ -403,8 +417,11 @@ static PyMethodDef methods[] = {
       "stop($self, /)\n--\n\nEnds the sampling thread, and waits for its end." },
     { "now", now, METH_NOARGS, "now($self, /)\n--\n\nTakes one sample on the caller's thread." },
     { "samples", samples, METH_VARARGS,
-      "samples(first=0, /)\n--\n\nThe samples that are kept, from that number on: a list of "
+      "samples($self, first=0, /)\n--\n\nThe samples that are kept, from that number on: a list of "
       "Sample." },
+    { "table", table, METH_NOARGS, "table($self, /)\n--\n\nAll that are kept, as Samples." },
+    { "clear", clear, METH_NOARGS,
+      "clear($self, /)\n--\n\nForgets all samples, and what was counted; numbers go on." },
     { "counts", counts, METH_NOARGS,
       "counts($self, /)\n--\n\nA dict: `first` and `next`, numbers of the first sample that is "
       "kept and of the one to come; `lost`, overwritten ones; `skipped`, times that went by "

@@ -516,6 +516,24 @@ static void getters_fill(PyGetSetDef *to, const struct member *m, uint32_t count
         to[i] = (PyGetSetDef){ m[i].name, get_member, NULL, m[i].doc, SLOT(&m[i]) };
 }
 
+/* Members of samples by their number, for tables of them. */
+
+const char *sample_member_name(uint32_t i)
+{
+    return i < SAMPLE_MEMBERS ? sample_members[i].name : NULL;
+}
+
+PyObject *sample_member(const struct vrs_sample *r, uint32_t i)
+{
+    struct view v = { .sample = *r };
+    return member_of(&v, &sample_members[i]);
+}
+
+const struct vrs_sample *sample_row(PyObject *view)
+{
+    return &((const struct view *)view)->sample;
+}
+
 void view_prepare(void)
 {
     getters_fill(record_getters, record_members, RECORD_MEMBERS);

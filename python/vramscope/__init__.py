@@ -16,6 +16,8 @@ _HOMES = {
     "Record": "_core",
     "Recording": "_core",
     "Result": "_core",
+    "Sample": "_core",
+    "Samples": "_core",
     "Scope": "profiler",
     "ScopeResult": "_core",
     "Summary": "profiler",

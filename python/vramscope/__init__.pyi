@@ -6,6 +6,8 @@ from vramscope._core import File as File
 from vramscope._core import Record as Record
 from vramscope._core import Recording as Recording
 from vramscope._core import Result as Result
+from vramscope._core import Sample as Sample
+from vramscope._core import Samples as Samples
 from vramscope._core import ScopeResult as ScopeResult
 from vramscope._core import VramscopeNote as VramscopeNote
 from vramscope._core import category_rules as category_rules
@@ -50,6 +52,8 @@ __all__ = [
     "Record",
     "Recording",
     "Result",
+    "Sample",
+    "Samples",
     "Scope",
     "ScopeResult",
     "Summary",

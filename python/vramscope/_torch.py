@@ -72,6 +72,19 @@ class Statistics:
         """The name of a device; None before CUDA is initialised."""
         return self._cuda.get_device_name(device) if self._used() else None
 
+    def driver_id(self, device: int) -> str | None:
+        """What the driver knows a device by: its UUID, else its PCI address, never its number."""
+        if not self._used():
+            return None
+        told = self._cuda.get_device_properties(device)
+        uuid, bus = getattr(told, "uuid", None), getattr(told, "pci_bus_id", None)
+        if uuid is not None:
+            return f"GPU-{uuid}"
+        if bus is None:
+            return None
+        domain, place = getattr(told, "pci_domain_id", 0), getattr(told, "pci_device_id", 0)
+        return f"{domain:08X}:{bus:02X}:{place:02X}.0"
+
     def memory(self, device: int) -> tuple[Any, ...]:
         """(free, total) bytes as the driver says; None before CUDA is initialised."""
         return tuple(self._cuda.mem_get_info(device)) if self._used() else (None, None)

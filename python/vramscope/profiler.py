@@ -246,6 +246,10 @@ class Profiler(_core.Profiler):
                  track_tensors: bool = False, annotate: bool | None = None,
                  strict: bool = False) -> None:
         self._annotate = annotate
+        self._reset_peaks = not preserve_torch_peak
+        self._sampler: _core.Sampler | None = None
+        self._sampled: tuple[Any, ...] = ()  # backend, device, interval
+        self._capacity = capacity
         self._step_scope: Phase | None = None
         self._steps = 0
         if enabled:
@@ -258,10 +262,63 @@ class Profiler(_core.Profiler):
         self.close()
 
     def close(self) -> None:
-        """Ends the step and records nothing any more; what was recorded stays."""
+        """Ends the step and the sampling, and records nothing any more; what was recorded stays."""
         if not self.closed:
+            self.stop_sampling()
             self._end_step()
             self.finish()
+
+    def reset(self) -> None:
+        """Forgets records, results, totals, the peak so far, and samples."""
+        super().reset()
+        if self._sampler is not None:
+            self._sampler.clear()
+
+    def start_sampling(self, interval: float = 0.1) -> None:
+        """Begins to sample the device that is asked now, each `interval` seconds, 0.001 to 3600.
+
+        A thread outside the interpreter does it, which waits for no one; where torch has to be
+        read, a thread of Python reads for it at most 20 times a second, and samples between have
+        what a checkpoint or a scope read last: `age_ns`. No device is synchronised. While it
+        samples a second start is ignored. Samples of another interval or device, of before, are
+        forgotten. Raises ValueError for other intervals, Error where the system has no thread.
+
+        >>> from vramscope import Profiler, sim
+        >>> with sim.Device() as device, Profiler() as p:
+        ...     p.start_sampling(0.001)
+        ...     p.stop_sampling()
+        ...     p.samples()[-1].allocated_bytes
+        0
+        """
+        backend, device = self.backend, self.device
+        sampler, wanted = self._sampler, (backend, device, interval)
+        if sampler is not None and sampler.running:
+            return
+        if sampler is None or self._sampled != wanted:
+            sampler = _core.Sampler(backend=backend, device=device, interval=interval,
+                                    capacity=self._capacity, reset_peaks=self._reset_peaks)
+        sampler.start()
+        self._sampler, self._sampled = sampler, wanted
+
+    def stop_sampling(self) -> None:
+        """Ends the sampling, and waits for the end of its thread; the samples stay."""
+        if self._sampler is not None:
+            self._sampler.stop()
+
+    def samples(self) -> _core.Samples:
+        """The last samples, oldest first: Samples, a sequence of Sample with columns."""
+        return _core._rebuild_samples([]) if self._sampler is None else self._sampler.table()
+
+    @property
+    def losses(self) -> dict[str, int]:
+        """What is missing, by kind: `records`, `scopes` and `samples` that the rings overwrote,
+        `skipped_samples` whose time went by, `busy_samples` without a reading of their own; hooks
+        and readings that failed; of the process: slots, readings, waits, nested, foreign_resets,
+        names.
+        """
+        counts = self._sampler.counts() if self._sampler is not None else {}
+        return {**super().losses, "samples": counts.get("lost", 0),
+                "skipped_samples": counts.get("skipped", 0), "busy_samples": counts.get("busy", 0)}
 
     def phase(self, name: str) -> Phase:
         """A scope of a training step: "data", "forward", "backward", "optimizer", or any name.

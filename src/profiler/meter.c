@@ -17,7 +17,7 @@ bool meter_init(struct meter *m, const struct vrs_meter_options *options)
     m->backends.max = BACKENDS_MAX;
     m->metered.max = DEVICES_MAX;
     arena_init(&m->arena, SIZE_MAX);
-    return pthread_mutex_init(&m->guard, NULL) == 0;
+    return driver_init(&m->driver, m->options.driver) && pthread_mutex_init(&m->guard, NULL) == 0;
 }
 
 void meter_free(struct meter *m)
@@ -30,12 +30,14 @@ void meter_free(struct meter *m)
     vec_free(&m->metered);
     vec_free(&m->backends);
     arena_free(&m->arena);
+    driver_free(&m->driver);
     pthread_mutex_destroy(&m->guard);
 }
 
 void meter_after_fork(struct meter *m)
 {
     pthread_mutex_init(&m->guard, NULL);
+    driver_after_fork(&m->driver);
     for (uint32_t i = 0; i < m->metered.len; i++) {
         struct metered *d = m->metered.at[i];
         if (d->lock.held && !pthread_equal(d->lock.holder, pthread_self()) && !d->ledger.asking)

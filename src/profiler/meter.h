@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "profiler/driver.h"
 #include "profiler/ledger.h"
 #include "profiler/lock.h"
 #include "vramscope/profiler.h"
@@ -31,6 +32,7 @@ struct meter {
     VEC(struct vrs_backend) backends;
     VEC(struct metered *) metered;
     uint64_t waits, nested, unmeasured;
+    struct driver driver;
 };
 
 /* False: no memory, and to be freed all the same. */

@@ -36,6 +36,23 @@ static bool locks_init(struct sampler *s)
     return ok;
 }
 
+/* What the driver knows the device by, which a backend may learn late.  For threads that may call
+ * the backend. */
+static void driver_id_find(struct sampler *s)
+{
+    char id[DRIVER_ID_BYTES] = "";
+    pthread_mutex_lock(&s->guard);
+    bool there = s->driver_id[0] != '\0';
+    pthread_mutex_unlock(&s->guard);
+    const struct vrs_backend *b = &s->backend;
+    if (there || b->any_thread || b->driver_id == NULL ||
+        b->driver_id(b->arg, s->options.device, id, sizeof id) != VRS_OK)
+        return;
+    pthread_mutex_lock(&s->guard);
+    memcpy(s->driver_id, id, sizeof id);
+    pthread_mutex_unlock(&s->guard);
+}
+
 /* The slot in which the ledger keeps the peak of the interval between two samples. */
 static void slot_open(struct sampler *s)
 {
@@ -72,6 +89,7 @@ enum vrs_status sampler_init(struct sampler *s, struct meter *m,
     if (!locks_init(s) || !ring_init(&s->ring, sizeof(struct vrs_sample), capacity))
         return vrs_no_memory(err);
     slot_open(s);
+    driver_id_find(s);
     return VRS_OK;
 }
 
@@ -152,13 +170,27 @@ static void want(struct sampler *s, uint64_t age_ns)
     pthread_mutex_unlock(&s->guard);
 }
 
+/* What others ask for. */
+static void after_sample(struct sampler *s, const struct vrs_slot *slot)
+{
+    const struct sources *from = &s->sources;
+    pthread_mutex_lock(&s->guard);
+    if (slot->place == 0)
+        s->slot.place = 0; /* not open any more: the next start opens another */
+    memcpy(s->driver_why, from->memory_why[0] != '\0' ? from->memory_why : from->busy_why,
+           sizeof s->driver_why);
+    pthread_mutex_unlock(&s->guard);
+}
+
 void sampler_now(struct sampler *s)
 {
     struct vrs_peaks peaks;
     uint64_t read_ns = VRS_UNKNOWN;
     pthread_mutex_lock(&s->taking);
+    char id[DRIVER_ID_BYTES];
     pthread_mutex_lock(&s->guard);
     struct vrs_slot slot = s->slot;
+    memcpy(id, s->driver_id, sizeof id);
     pthread_mutex_unlock(&s->guard);
 
     uint64_t now = clock_ns(&s->backend);
@@ -173,12 +205,8 @@ void sampler_now(struct sampler *s)
         row.age_ns = now > read_ns ? now - read_ns : 0;
     if (!s->backend.any_thread)
         want(s, row.age_ns);
-    if (slot.place == 0) {
-        pthread_mutex_lock(&s->guard);
-        s->slot.place = 0; /* not open any more: the next start opens another */
-        pthread_mutex_unlock(&s->guard);
-    }
-    sources_fill(&s->sources, &s->backend, s->options.device, &row);
+    sources_fill(&s->sources, &s->backend, &s->meter->driver, id, &row);
+    after_sample(s, &slot);
     row.index = ring_add(&s->ring, &row);
     s->before = row;
     s->before_read_ns = read_ns;
@@ -222,13 +250,13 @@ static void *sample_on(void *arg)
     struct sampler *s = arg;
     prctl(PR_SET_NAME, "vramscope");
     uint64_t due = host_ns(NULL);
-    while (sleep_until(s, due)) {
+    do { /* the first one also where it was stopped meanwhile: a start gives a sample */
         due = slot_now(s, due);
         sampler_now(s);
         if (s->options.rested != NULL)
             s->options.rested(s->options.arg);
         due += s->options.interval_ns;
-    }
+    } while (sleep_until(s, due));
     return NULL;
 }
 
@@ -252,6 +280,7 @@ static int thread_begin(struct sampler *s)
 enum vrs_status sampler_start(struct sampler *s, struct vrs_error *err)
 {
     slot_open(s);
+    driver_id_find(s);
     pthread_mutex_lock(&s->guard);
     while (s->run == RUN_ENDING)
         pthread_cond_wait(&s->changed, &s->guard);
@@ -304,6 +333,7 @@ void sampler_read(struct sampler *s)
     struct vrs_stats stats;
     struct vrs_slot slot;
     slot_open(s);
+    driver_id_find(s);
     if (!s->options.reset_peaks) {
         (void)meter_read(s->meter, s->options.backend, s->options.device, true, &stats);
         return;
@@ -311,6 +341,14 @@ void sampler_read(struct sampler *s)
     /* What it finds is folded into the slot of the samples, as into every other. */
     meter_open(s->meter, s->options.backend, s->options.device, 0, &slot);
     meter_drop(s->meter, &slot);
+}
+
+void sampler_clear(struct sampler *s)
+{
+    ring_clear(&s->ring);
+    pthread_mutex_lock(&s->guard);
+    s->skipped = s->busy = 0;
+    pthread_mutex_unlock(&s->guard);
 }
 
 void sampler_count(struct sampler *s, struct vrs_sampler_counts *ret)
@@ -329,5 +367,6 @@ void sampler_count(struct sampler *s, struct vrs_sampler_counts *ret)
         .busy = s->busy,
         .state = told[s->run],
     };
+    memcpy(ret->driver, s->driver_why, sizeof ret->driver);
     pthread_mutex_unlock(&s->guard);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/fail.h"
+#include "device/nvml.h"
 #include "profiler/meter.h"
 #include "profiler/ring.h"
 #include "profiler/sources.h"
@@ -38,6 +39,8 @@ struct sampler {
     bool wanted;           /* a reading, of whoever waits */
     uint64_t next_want_ns; /* not before, by the host's clock */
     uint64_t skipped, busy;
+    char driver_id[DRIVER_ID_BYTES];  /* what the driver knows the device by; empty: not known yet */
+    char driver_why[NVML_WHY_BYTES]; /* as told by the last sample */
 };
 
 /* VRS_NOMEM: to be freed all the same; of other failures there is nothing to free. */
@@ -53,6 +56,7 @@ void sampler_stop(struct sampler *s);
 void sampler_now(struct sampler *s);
 bool sampler_wait(struct sampler *s);
 void sampler_read(struct sampler *s);
+void sampler_clear(struct sampler *s);
 void sampler_count(struct sampler *s, struct vrs_sampler_counts *ret);
 
 #endif

@@ -5,7 +5,11 @@
 
 #include <stdint.h>
 
+#include "device/nvml.h"
+#include "profiler/driver.h"
 #include "vramscope/profiler.h"
+
+enum { DRIVER_ID_BYTES = 64 };
 
 struct sources {
     /* By the host's clock: when each is asked again. */
@@ -13,12 +17,14 @@ struct sources {
     uint64_t used, total; /* bytes; VRS_UNKNOWN */
     double utilisation;   /* negative: not known */
     uint64_t rss;
+    char memory_why[NVML_WHY_BYTES], busy_why[NVML_WHY_BYTES]; /* empty: it is known */
 };
 
 void sources_init(struct sources *s);
 
-/* Fills in what is known now of a device. */
-void sources_fill(struct sources *s, const struct vrs_backend *b, uint32_t device,
-                  struct vrs_sample *ret);
+/* Fills in what is known now of a device.  `driver_id` is what the driver knows it by, empty: that
+ * is not known. */
+void sources_fill(struct sources *s, const struct vrs_backend *b, struct driver *driver,
+                  const char *driver_id, struct vrs_sample *ret);
 
 #endif

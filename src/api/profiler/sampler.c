@@ -76,6 +76,11 @@ uint32_t vrs_sampler_copy(struct vrs_sampler *sampler, uint64_t from, uint32_t m
     return count;
 }
 
+void vrs_sampler_clear(struct vrs_sampler *sampler)
+{
+    sampler_clear(&sampler->sampler);
+}
+
 void vrs_sampler_count(struct vrs_sampler *sampler, struct vrs_sampler_counts *ret)
 {
     sampler_count(&sampler->sampler, ret);
