@@ -169,7 +169,7 @@ struct vrs_timeline_point {
 VRS_API uint32_t vrs_tracker_timeline(struct vrs_tracker *tracker, uint64_t bucket_ns,
                                       struct vrs_timeline_point *ret, uint32_t most);
 
-/* Where it stands, in a line: "12.31 GiB of 80.00 GiB allocated, peak 13.00 GiB".  Cut at `room`. */
+/* Where it stands, in a line: "12.31 GiB of 80.00 GiB allocated, peak 13.00 GiB".  Cut. */
 VRS_API void vrs_tracker_line(struct vrs_tracker *tracker, char *ret, size_t room);
 
 struct vrs_tracker_stats {

@@ -69,8 +69,8 @@ class _Collected:
 class MemoryTracker(Tracking):
     """Samples a device on a thread of its own, and tells growth, peaks and alerts as events.
 
-    `device`: None for the current one, 0, "cuda:0" or a torch.device.  `sampling_interval`: seconds,
-    0.001 to 3600.  `max_events`: that are kept.  `enable_oom_flight_recorder`: handle_exception
+    `device`: None for the current one, 0, "cuda:0" or a torch.device.  `sampling_interval`: 0.001
+    to 3600 seconds.  `max_events`: that are kept.  `enable_oom_flight_recorder`: handle_exception
     writes a bundle into `oom_dump_dir`, where at most `oom_max_dumps` and `oom_max_total_mb` stay.
     `job_id` and ranks: the launcher's variables where they are None.  `collector`: what is read in
     place of the process's backend.
