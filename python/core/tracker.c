@@ -268,15 +268,18 @@ static PyObject *start(PyObject *self, PyObject *unused)
     struct tracker_object *t = (struct tracker_object *)self;
     struct vrs_error err;
     enum vrs_status status;
+    PyThreadState *saved = NULL;
     (void)unused;
     if (needs_reader(self)) {
         vrs_sampler_read(vrs_tracker_sampler(t->tracker));
         status = vrs_tracker_start(t->tracker, &err);
+        saved = PyEval_SaveThread();
     } else {
-        PyThreadState *saved = PyEval_SaveThread();
+        saved = PyEval_SaveThread();
         status = vrs_tracker_start(t->tracker, &err);
-        PyEval_RestoreThread(saved);
     }
+    vrs_tracker_await(t->tracker);
+    PyEval_RestoreThread(saved);
     return status == VRS_OK ? Py_NewRef(Py_None) : raise_error(t->state, &err, NULL);
 }
 
