@@ -121,9 +121,10 @@ VRS_API enum vrs_status vrs_tracker_identify(struct vrs_tracker *tracker,
                                              const struct vrs_identity *identity,
                                              struct vrs_error *err);
 
-/* Begins to sample, and waits for the first sample, which is the event "start".  A second start is
- * ignored.  Called by a thread that may call the backend. */
+/* Begins to sample.  A second start is ignored.  Called by a thread that may call the backend. */
 VRS_API enum vrs_status vrs_tracker_start(struct vrs_tracker *tracker, struct vrs_error *err);
+/* Waits for the first sample since then, which is the event "start", a second at most. */
+VRS_API void vrs_tracker_await(struct vrs_tracker *tracker);
 /* Waits for the sample under way; no other is taken on a thread of the tracker. */
 VRS_API void vrs_tracker_halt(struct vrs_tracker *tracker);
 /* After that: the event "stop", and the end of the files. */
@@ -169,7 +170,7 @@ struct vrs_timeline_point {
 VRS_API uint32_t vrs_tracker_timeline(struct vrs_tracker *tracker, uint64_t bucket_ns,
                                       struct vrs_timeline_point *ret, uint32_t most);
 
-/* Where it stands, in a line: "12.31 GiB of 80.00 GiB allocated, peak 13.00 GiB".  Cut at `room`. */
+/* Where it stands, in a line: "12.31 GiB of 80.00 GiB allocated, peak 13.00 GiB".  Cut. */
 VRS_API void vrs_tracker_line(struct vrs_tracker *tracker, char *ret, size_t room);
 
 struct vrs_tracker_stats {

@@ -268,15 +268,18 @@ static PyObject *start(PyObject *self, PyObject *unused)
     struct tracker_object *t = (struct tracker_object *)self;
     struct vrs_error err;
     enum vrs_status status;
+    PyThreadState *saved = NULL;
     (void)unused;
     if (needs_reader(self)) {
         vrs_sampler_read(vrs_tracker_sampler(t->tracker));
         status = vrs_tracker_start(t->tracker, &err);
+        saved = PyEval_SaveThread();
     } else {
-        PyThreadState *saved = PyEval_SaveThread();
+        saved = PyEval_SaveThread();
         status = vrs_tracker_start(t->tracker, &err);
-        PyEval_RestoreThread(saved);
     }
+    vrs_tracker_await(t->tracker);
+    PyEval_RestoreThread(saved);
     return status == VRS_OK ? Py_NewRef(Py_None) : raise_error(t->state, &err, NULL);
 }
 
@@ -454,18 +457,25 @@ static bool put(PyObject *dict, const char *name, PyObject *value)
     return ok;
 }
 
+/* None for no text. */
+static PyObject *text_or_none(const char *text)
+{
+    return text[0] != '\0' ? PyUnicode_DecodeFSDefault(text) : Py_NewRef(Py_None);
+}
+
 static bool put_files(PyObject *dict, struct vrs_tracker *tracker)
 {
     struct vrs_track_files_state f;
-    vrs_tracker_files_state(tracker, &f);
-    return put(dict, "sink_run", f.run[0] != '\0' ? PyUnicode_FromString(f.run) : Py_NewRef(Py_None)) &&
+    PyThreadState *saved = PyEval_SaveThread();
+    vrs_tracker_files_state(tracker, &f); /* which may wait for a disk */
+    PyEval_RestoreThread(saved);
+    return put(dict, "sink_run", text_or_none(f.run)) &&
            put(dict, "sink_records", PyLong_FromUnsignedLongLong(f.records)) &&
            put(dict, "sink_dropped", PyLong_FromUnsignedLongLong(f.dropped)) &&
            put(dict, "sink_pruned", PyLong_FromUnsignedLongLong(f.pruned)) &&
            put(dict, "sink_bytes", PyLong_FromUnsignedLongLong(f.bytes)) &&
            put(dict, "sink_segments", PyLong_FromUnsignedLongLong(f.segments)) &&
-           put(dict, "sink_failure",
-               f.failure[0] != '\0' ? PyUnicode_DecodeFSDefault(f.failure) : Py_NewRef(Py_None));
+           put(dict, "sink_failure", text_or_none(f.failure));
 }
 
 static bool put_sampling(PyObject *dict, struct vrs_tracker *tracker)

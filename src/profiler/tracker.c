@@ -79,7 +79,8 @@ void tracker_after_fork(struct tracker *t)
 /* With the guard held.  Numbers the event and hands it on. */
 static void add(struct tracker *t, struct vrs_event *e)
 {
-    const uint32_t of_samples = 1u << VRS_EVENT_SAMPLE | 1u << VRS_EVENT_START | 1u << VRS_EVENT_STOP;
+    const uint32_t of_samples =
+        1u << VRS_EVENT_SAMPLE | 1u << VRS_EVENT_START | 1u << VRS_EVENT_STOP;
     if (t->options.samples_only && (of_samples & 1u << e->kind) == 0)
         return;
     e->index = t->next_index++;

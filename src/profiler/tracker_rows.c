@@ -72,7 +72,8 @@ uint32_t tracker_events(struct tracker *t, const struct vrs_event_filter *filter
         const struct vrs_event *a = last_row(&samples), *b = last_row(&events);
         if (a == NULL && b == NULL)
             break;
-        struct backwards *from = b == NULL || (a != NULL && a->index > b->index) ? &samples : &events;
+        bool sampled = b == NULL || (a != NULL && a->index > b->index);
+        struct backwards *from = sampled ? &samples : &events;
         const struct vrs_event *row = &from->row[--from->rows];
         if ((kinds & 1u << row->kind) != 0 && row->unix_us >= filter->since_us)
             ret[count++] = *row;

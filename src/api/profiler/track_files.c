@@ -390,7 +390,8 @@ void track_files_close(struct track_files *f, const struct telemetry *t, bool in
     if (taking) {
         flush(f, t);
         bool whole = f->total.dropped == 0 && f->total.failure[0] == '\0';
-        (void)write_manifest(f, t, interrupted ? "interrupted" : whole ? "completed" : "incomplete");
+        const char *how = interrupted ? "interrupted" : whole ? "completed" : "incomplete";
+        (void)write_manifest(f, t, how);
         close_descriptors(f);
     }
     pthread_mutex_unlock(&f->writer);

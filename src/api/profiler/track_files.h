@@ -2,8 +2,8 @@
  *
  * A run has segments, RUN.000001.jsonl and so on, of which the oldest are removed, and a manifest,
  * RUN.manifest.json, that is replaced whole when a segment begins and when the run ends.  Whoever
- * has an event puts its record into a buffer; the sampling thread writes the buffer.  A program that
- * is killed leaves whole lines, but for the last of them at most, and a manifest that says
+ * has an event puts its record into a buffer; the sampling thread writes the buffer.  A program
+ * that is killed leaves whole lines, but for the last of them at most, and a manifest that says
  * "running".
  *
  * Nothing is written by a child of fork. */

@@ -288,16 +288,16 @@ void vrs_tracker_free(struct vrs_tracker *tracker)
 
 /* Running. */
 
-/* The thread takes its first sample at once: what is begun is then known when this returns. */
-static void wait_for_first(struct vrs_tracker *t)
+void vrs_tracker_await(struct vrs_tracker *tracker)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += FIRST_SAMPLE_SECONDS;
-    pthread_mutex_lock(&t->guard);
-    for (bool late = false; !t->any && !late;)
-        late = pthread_cond_timedwait(&t->first, &t->guard, &until) == ETIMEDOUT;
-    pthread_mutex_unlock(&t->guard);
+    bool late = !tracker_running(&tracker->tracker);
+    pthread_mutex_lock(&tracker->guard);
+    while (!tracker->any && !late)
+        late = pthread_cond_timedwait(&tracker->first, &tracker->guard, &until) == ETIMEDOUT;
+    pthread_mutex_unlock(&tracker->guard);
 }
 
 static enum vrs_status start(struct vrs_tracker *t, struct vrs_error *err)
@@ -308,9 +308,7 @@ static enum vrs_status start(struct vrs_tracker *t, struct vrs_error *err)
     pthread_mutex_unlock(&t->guard);
     tracker_begin(&t->tracker);
     enum vrs_status status = vrs_sampler_start(t->sampler, err);
-    if (status == VRS_OK) {
-        wait_for_first(t);
-    } else {
+    if (status != VRS_OK) {
         tracker_end(&t->tracker);
         track_files_close(&t->files, &t->telemetry, true);
     }
@@ -562,7 +560,9 @@ enum vrs_status vrs_tracker_export(struct vrs_tracker *tracker, enum vrs_telemet
     }
     struct out out = { .write = sink->write, .arg = sink->arg };
     buf_init(&out.text, SIZE_MAX);
+    pthread_mutex_lock(&tracker->control); /* who it is does not change meanwhile */
     put_records(&tracker->telemetry, &rows, format, &out);
+    pthread_mutex_unlock(&tracker->control);
     vec_free(&rows);
     return out_finish(&out, VRS_OK, err);
 }

@@ -622,6 +622,42 @@ def test_a_program_may_end_while_it_tracks(end):
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+MANY = """
+    import os, random, sys, threading
+    from vramscope import sim, Tracker
+    for number in range(int(sys.argv[1])):
+        pid = os.fork()
+        if pid == 0:
+            break
+        if os.waitpid(pid, 0)[1] != 0:
+            sys.exit(f"the {number}th")
+    else:
+        print("all")
+        sys.exit()
+    device = sim.Device("1GiB")
+    device.__enter__()
+    tracker = Tracker(interval=0.001, sink=sys.argv[2] if number % 5 == 0 else None)
+    for kind in ("sample", "start", "stop", "phase_enter"):
+        tracker.on(kind, lambda event: tracker.sample() if number % 2 else event.to_dict())
+    tracker.start()
+    phase = tracker.phase("never left")
+    phase.__enter__()
+    if number % 3 == 0:
+        threading.Thread(target=lambda: [tracker.sample() for _ in range(100000)], daemon=True).start()
+    if number % 7 == 0:
+        threading.Thread(target=tracker.stop).start()
+    if number % 11 == 0:
+        os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("exits", [50, pytest.param(1000, marks=pytest.mark.long)])
+def test_programs_end_while_they_track(tmp_path, exits):
+    done = subprocess.run([sys.executable, "-B", "-c", textwrap.dedent(MANY), str(exits), str(tmp_path)], capture_output=True,
+                          text=True, env={**os.environ, "PYTHONPATH": PACKAGE}, timeout=1200)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "all\n", "")
+
+
 def test_the_import_is_light():
     done = program("""
         import sys, vramscope, vramscope.tracker

@@ -9,7 +9,7 @@ import textwrap
 import time
 
 import pytest
-from conftest import PACKAGE
+from conftest import PACKAGE, validate
 from vramscope import Thresholds, Tracker, _core, sim
 from vramscope.compat.gpumemprof import load_telemetry_events, validate_telemetry_record
 from vramscope.tracker import runs
@@ -28,8 +28,10 @@ def segments(folder):
 
 
 def records(folder):
-    """Those of all segments in their order; each is one of telemetry, version 2."""
+    """Those of all segments in their order; each is one of telemetry, version 2, and manifests are what the schema says."""
     found = []
+    for manifest in folder.glob("*.manifest.json"):
+        validate(json.loads(manifest.read_text()))
     for name in segments(folder):
         for line in (folder / name).read_text().splitlines():
             validate_telemetry_record(json.loads(line, parse_constant=pytest.fail))

@@ -684,7 +684,8 @@ static enum vrs_status make_and_use(void *arg)
         at(0);
         at(10);
         tracker_count(&b.t, &s);
-        ok = enter(1) != 0 && event_queue_want(&b.t.queue, 1) && s.events_lost + s.samples_lost == 0;
+        ok = enter(1) != 0 && event_queue_want(&b.t.queue, 1) &&
+             s.events_lost + s.samples_lost == 0;
     }
     end();
     return ok ? VRS_OK : VRS_NOMEM;

@@ -1,4 +1,4 @@
-"""Snapshots that a thread of the core takes: a list of bounded length, made when it is asked for."""
+"""Snapshots that a thread of the core takes: a list of bounded length, made when asked for."""
 from __future__ import annotations
 
 from vramscope import _core, tracker

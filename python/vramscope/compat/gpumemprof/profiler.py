@@ -122,7 +122,8 @@ class GPUMemoryProfiler:
     they have the innermost frames of the program.
 
     Attributes: device; results, of calls in their order; function_stats, the same by name;
-    snapshots, of monitoring: the last million, whose `dropped` counts those before them.  Bytes that the device does not tell are 0, as in the original.
+    snapshots, of monitoring: the last million, whose `dropped` counts those before them.  Bytes
+    that the device does not tell are 0, as in the original.
 
     Raises RuntimeError where `device` is None and there is none, ValueError for one that is not
     there or is none of CUDA.

@@ -24,6 +24,15 @@ if TYPE_CHECKING:
 
 __all__ = ["MemoryTracker"]
 
+# In the order of the original.
+_STATISTICS = ("peak_memory", "total_allocations", "total_deallocations", "total_allocation_bytes",
+               "total_deallocation_bytes", "alert_count", "tracking_start_time",
+               "last_memory_check", "total_events", "events_last_hour", "backend",
+               "oom_flight_recorder_enabled", "last_oom_dump_path", "current_memory_allocated",
+               "current_memory_reserved", "memory_utilization_percent", "average_allocation_size",
+               "average_deallocation_size", "tracking_duration_seconds", "allocations_per_second",
+               "bytes_allocated_per_second")
+
 
 def __getattr__(name: str) -> object:
     """TrackingEvent, of records.py: dataclasses are not imported before."""
@@ -60,8 +69,8 @@ class _Collected:
 class MemoryTracker(Tracking):
     """Samples a device on a thread of its own, and tells growth, peaks and alerts as events.
 
-    `device`: None for the current one, 0, "cuda:0" or a torch.device.  `sampling_interval`: seconds,
-    0.001 to 3600.  `max_events`: that are kept.  `enable_oom_flight_recorder`: handle_exception
+    `device`: None for the current one, 0, "cuda:0" or a torch.device.  `sampling_interval`: 0.001
+    to 3600 seconds.  `max_events`: that are kept.  `enable_oom_flight_recorder`: handle_exception
     writes a bundle into `oom_dump_dir`, where at most `oom_max_dumps` and `oom_max_total_mb` stay.
     `job_id` and ranks: the launcher's variables where they are None.  `collector`: what is read in
     place of the process's backend.
@@ -154,10 +163,11 @@ class MemoryTracker(Tracking):
         used = self._tracker.stats()["device_used_bytes"]
         if used is None:
             used = told["current_memory_allocated"]
-        return {**told, "backend": self.backend,
-                "oom_flight_recorder_enabled": self._recorder["enabled"],
-                "last_oom_dump_path": self.last_oom_dump_path,
-                "memory_utilization_percent": used / total * 100 if total else 0}
+        told.update({"backend": self.backend,
+                     "oom_flight_recorder_enabled": self._recorder["enabled"],
+                     "last_oom_dump_path": self.last_oom_dump_path,
+                     "memory_utilization_percent": used / total * 100 if total else 0})
+        return {name: told[name] for name in (*_STATISTICS, *told)}
 
     def handle_exception(self, exc: BaseException, context: str | None = None,
                          metadata: Mapping[str, Any] | None = None) -> str | None:
