@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "page" / "browser"))
 
 import browser as chromium  # noqa: E402
+import schemas  # noqa: E402
 from models import grouping, model, reader  # noqa: E402
 
 # Tests of the Python package are a group of their own, in an interpreter that has the library of
@@ -72,29 +73,8 @@ def run(*args, stdin=b"", cwd=None, timeout=HANGS, env=None, expect=None, stdout
 
 # Schemas --------------------------------------------------------------------------------
 
-VALIDATORS = {}
-
-
-def validator(name):
-    if not VALIDATORS:
-        from jsonschema import Draft202012Validator
-        from referencing import Registry, Resource
-        schemas = {p.name[:-len(".schema.json")]: json.loads(p.read_text())
-                   for p in (ROOT / "docs" / "schema").glob("*.schema.json")}
-        registry = Registry().with_resources((s.get("$id", n), Resource.from_contents(s)) for n, s in schemas.items()
-                                             if "$schema" in s)
-        for n, s in schemas.items():
-            Draft202012Validator.check_schema(s)
-            VALIDATORS[n] = Draft202012Validator(s, registry=registry)
-    return VALIDATORS[name]
-
-
 def validate(doc):
-    name = re.fullmatch(r"vramscope\.([a-z-]+)/1", doc["schema"]).group(1)
-    # The differences of each alternative are what a person needs to see.
-    for error in validator(name).iter_errors(doc):
-        deep = min(error.context, key=lambda e: -len(e.absolute_path), default=error)
-        raise AssertionError("%s at %s: %s" % (name, list(deep.absolute_path), deep.message[:300]))
+    schemas.validate(re.fullmatch(r"vramscope\.([a-z-]+)/1", doc["schema"]).group(1), doc)
 
 
 # Answers --------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ import pytest
 
 from recordings import scripts, tiny, writers
 
-from conftest import ROOT, environment, program, run, validator
+from conftest import ROOT, environment, program, run, schemas
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))
 TABLES = ("devices", "allocations", "events", "curves", "segments", "blocks", "sites", "stacks", "frames", "marks", "settings")
@@ -41,7 +41,7 @@ def export(path, to, *more, **options):
 
 def tables(path, *names):
     doc = json.loads(export(path, "json", *(w for n in names for w in ("-t", n))).raw)
-    validator("export").validate(doc)
+    schemas.validate("export", doc)
     return doc["tables"]
 
 
