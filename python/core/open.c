@@ -342,7 +342,7 @@ static PyObject *open_source(struct core_state *state, PyObject *given, struct r
         struct vrs_error err;
         reading->reader = source.reader;
         reading->into = source.into;
-        reading->begun_ms = reading->signals_ms = reading->drawn_ms = now_ms();
+        reading->begun_ms = reading->drawn_ms = now_ms();
         enum vrs_status status = read_source(&source, reading, options, &file, &err);
         if (reading->drawn)
             put_line("\r\033[K", 4);
