@@ -11,7 +11,10 @@ PYTHON = $(firstword $(wildcard /usr/bin/python3) python3)
 # tools/setup leaves a meson of its own here where the system's is missing or too old.
 MESON = $(if $(wildcard build/venv/bin/meson),build/venv/bin/meson,meson)
 
-.PHONY: all demo verdict wheel test test-long bench bench-viewer fuzz tsan install format check clean
+# NumPy is there, where tools/setup could install it.
+BENCH_PYTHON = $(firstword $(wildcard build/venv/bin/python) $(PYTHON))
+
+.PHONY: all demo verdict wheel test test-long bench bench-package bench-viewer fuzz tsan install format check clean
 
 all: build/release/build.ninja
 	$(MESON) compile -C build/release
@@ -49,6 +52,12 @@ bench: all
 		--make-snapshot build/release/tests/bench/make_snapshot \
 		--walk build/release/tests/bench/walk \
 		--machine build/release/tests/bench/machine $(BENCH)
+	@test ! -e build/release/python/vramscope/__init__.py || $(MAKE) --no-print-directory bench-package
+
+bench-package: all
+	$(BENCH_PYTHON) -B tests/bench/package --package build/release/python \
+		--program build/release/cli/vramscope \
+		--make-snapshot build/release/tests/bench/make_snapshot $(filter --quick --markdown,$(BENCH))
 
 bench-viewer: all
 	tests/bench/page --program build/release/cli/vramscope \

@@ -75,10 +75,10 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const struct input *)a)->path, ((const struct input *)b)->path);
 }
 
-static bool is_own_page(const char *path)
+static bool is_own(const char *path)
 {
-    size_t len = strlen(path), ending = strlen(".html");
-    return len > ending && strcmp(path + len - ending, ".html") == 0 && vrs_is_own(path);
+    size_t len = strlen(path);
+    return (ends(path, len, ".html") || ends(path, len, ".json")) && vrs_is_own(path);
 }
 
 static int add_folder(struct inputs *inputs, const char *folder)
@@ -96,9 +96,9 @@ static int add_folder(struct inputs *inputs, const char *folder)
         if (!is_candidate(entry->d_name))
             continue;
         char *path = joined(folder, entry->d_name);
-        /* Reading a pipe would wait for its writer, and pages of last time are no recordings. */
+        /* Reading a pipe would wait for its writer, and what was written of recordings is none. */
         if (path != NULL &&
-            (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode) || is_own_page(path)))
+            (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode) || is_own(path)))
             free(path);
         else
             wrong = add(inputs, path, true);

@@ -23,7 +23,7 @@ from models import grouping, model, reader  # noqa: E402
 # Tests of the Python package are a group of their own, in an interpreter that has the library of
 # the sanitizers first: `tools/run-tests` names the folder of the package there.
 PACKAGE = os.environ.get("VRAMSCOPE_PACKAGE")
-collect_ignore = [] if PACKAGE else ["python"]
+collect_ignore = [] if PACKAGE else ["python", "gpu"]
 if PACKAGE:
     sys.path[:0] = [PACKAGE, str(ROOT / "tests/python")]
 

@@ -23,10 +23,10 @@ extern char **environ;
 /* Options are read by the package, which has the same; here they are what help prints. */
 struct run_settings {
     struct common common;
-    const char *folder, *stacks, *on_oom;
+    const char *folder, *stacks, *on_oom, *interval, *ranks, *wait;
     uint32_t history, max_dumps;
     uint64_t max_bytes;
-    bool no_report, strict;
+    bool report, no_report, view, monitor, children, strict;
 };
 
 #define IN(member) offsetof(struct run_settings, member)
@@ -48,8 +48,26 @@ static const struct option_spec options[] = {
       IN(max_dumps), NULL },
     { 0, "max-bytes", "SIZE", "keep at most SIZE of them, the newest always (default 256MiB)",
       OPTION_SIZE, IN(max_bytes), NULL },
+    { 0, "report", NULL,
+      "at the end write a snapshot and a report of it, which is printed too: of all ranks together",
+      OPTION_FLAG, IN(report), NULL },
     { 0, "no-report", NULL, "print nothing at a normal end, as is the default", OPTION_FLAG,
       IN(no_report), NULL },
+    { 0, "view", NULL, "at the end write a snapshot and its page, index.html", OPTION_FLAG,
+      IN(view), NULL },
+    { 0, "monitor", NULL,
+      "sample the device while the program runs: a status line on a terminal, and a file",
+      OPTION_FLAG, IN(monitor), NULL },
+    { 0, "interval", "TIME", "how often --monitor samples, from 1ms to 1h (default 1s)",
+      OPTION_TEXT, IN(interval), NULL },
+    { 0, "ranks", "LIST", "the ranks that record: all (default), or numbers such as 0,4-7",
+      OPTION_TEXT, IN(ranks), NULL },
+    { 0, "children", NULL, "record Python processes that the program begins, too", OPTION_FLAG,
+      IN(children), NULL },
+    { 0, "wait", "TIME",
+      "with a report or a page, rank 0 waits for the other ranks, no longer than TIME (default "
+      "10s)",
+      OPTION_TEXT, IN(wait), NULL },
     { 0, "strict", NULL, "exit 3 where the program could only run unrecorded", OPTION_FLAG,
       IN(strict), NULL },
     { 'h', "help", NULL, "print a summary of these options", OPTION_FLAG, IN(common.help), NULL },
@@ -137,7 +155,9 @@ const struct command cmd_run = {
         "The program runs as without vramscope; its exit status is the program's. Where the\n"
         "package is missing it is 3, for wrong options 2.\n",
     .examples = "vramscope run train.py --epochs 3 # an unchanged script\n"
-                "vramscope run -o night -m trainer # snapshots in the folder night\n",
+                "vramscope run -o night -m trainer # snapshots in the folder night\n"
+                "vramscope run --report --view train.py # also when nothing fails\n"
+                "torchrun --nproc-per-node 8 -m vramscope run train.py # each rank, one folder\n",
     .options = { options },
     .run = run,
 };

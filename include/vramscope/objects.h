@@ -1,6 +1,6 @@
 /* objects.h - what the Python objects of a running program hold: the modules of a model with their
- * parameters and buffers, the tensors that the collector knows, and the cycles of references that
- * keep some of them.
+ * parameters and buffers, the tensors that the collector knows, the cycles of references that keep
+ * some of them, and what grows from step to step.
  *
  * The caller lists the objects; here they are added up.  A storage, the memory under tensors, is
  * counted once, however many tensors stand on it.  UINT64_MAX is what is not known.  Texts are
@@ -98,6 +98,30 @@ VRS_API enum vrs_status vrs_cycles(const struct vrs_garbage *object, uint32_t ob
 VRS_API enum vrs_status vrs_cycles_svg(const struct vrs_garbage *object, uint32_t objects,
                                        const struct vrs_reference *reference, uint32_t references,
                                        const struct vrs_sink *sink, struct vrs_error *err);
+
+/* What was alive on a device at the end of a step, and what its allocator said then. */
+struct vrs_census {
+    const struct vrs_tensor *tensor; /* name, shape, dtype, device and storage are looked at */
+    uint32_t tensors;
+    uint32_t step;
+    uint64_t requested;
+};
+
+struct vrs_growth_options {
+    size_t size;
+    uint32_t first_step;      /* the step that the first reading is the end of */
+    uint32_t every;           /* steps from one reading to the next */
+    uint32_t wanted;          /* readings that decide, 3 at least */
+    uint64_t least_bytes;     /* what grows by less does not count */
+    uint64_t collected_bytes; /* a reading after garbage was collected; UINT64_MAX: there is none */
+    const struct vrs_census *first, *last; /* NULL: objects were not counted */
+};
+/* Whether memory at the ends of steps, after a warm-up, keeps growing, by the rule that leaks of a
+ * recording are judged by; and the shapes and dtypes that grew.  UINT64_MAX is a reading that is not
+ * known.  vrs_verdict() of the result is yes where it grows. */
+VRS_API enum vrs_status vrs_growth(const uint64_t *bytes, uint32_t moments,
+                                   const struct vrs_growth_options *options,
+                                   struct vrs_result **ret, struct vrs_error *err);
 
 #ifdef __cplusplus
 }

@@ -59,8 +59,12 @@ struct vrs_backend {
     enum vrs_status (*synchronize)(void *arg, uint32_t device);
     /* The device's own time in nanoseconds; of two moments the difference counts. */
     enum vrs_status (*device_ns)(void *arg, uint32_t device, uint64_t *ret);
-    /* Nanoseconds that durations are told by; NULL: CLOCK_MONOTONIC. */
+    /* Nanoseconds that durations are told by; NULL: CLOCK_MONOTONIC.  Any thread may ask. */
     uint64_t (*clock_ns)(void *arg);
+    /* Any thread may call all of these.  Else only one that opens, marks or reads. */
+    bool any_thread;
+    /* How the driver knows the device: its UUID, as in "GPU-5d8e...", or its PCI address. */
+    enum vrs_status (*driver_id)(void *arg, uint32_t device, char *ret, size_t room);
 };
 
 /* The worst of what a figure is made of; later ones are worse. */
@@ -85,6 +89,9 @@ struct vrs_meter_options {
     void *(*wait_begin)(void *arg);
     void (*wait_end)(void *arg, void *begun);
     void *wait_arg;
+    /* The library that the driver is asked by, which lives as long as the meter; NULL:
+     * libnvidia-ml.so.1.  It is loaded by the first question. */
+    const char *driver;
 };
 
 VRS_API enum vrs_status vrs_meter_make(const struct vrs_meter_options *options,
@@ -124,7 +131,8 @@ enum vrs_slot_flags {
     /* While this slot is open, there is another reading after each reset, and who is open is marked
      * as raced where it cannot say that nothing was missed. */
     VRS_STRICT = 2,
-    VRS_FROM_RESET = 4 /* as if it had been opened when the peaks were last reset, by whomever */
+    VRS_FROM_RESET = 4, /* as if it had been opened when the peaks were last reset, by whomever */
+    VRS_NO_RESET = 8    /* no reset of the device's peak for the sake of this slot */
 };
 
 /* What happened between two readings. */
@@ -153,6 +161,17 @@ VRS_API uint32_t vrs_slots_open(struct vrs_meter *meter, uint32_t backend, uint3
  * where another thread reads. */
 VRS_API enum vrs_state vrs_meter_read(struct vrs_meter *meter, uint32_t backend, uint32_t device,
                                       bool wait, struct vrs_stats *ret);
+
+/* What the driver says of a device.  Bytes are VRS_UNKNOWN where not known. */
+struct vrs_driver_figures {
+    uint64_t used, total; /* bytes, of all processes together */
+    double utilisation;   /* percent of the time; negative: not known */
+    uint64_t processes;   /* that compute on it; VRS_UNKNOWN */
+    uint64_t own;         /* bytes of this process */
+    char why[160];        /* why something is not known; empty: all is */
+};
+/* The device is named by its UUID or PCI address (vrs_backend.driver_id). */
+VRS_API void vrs_driver(struct vrs_meter *meter, const char *id, struct vrs_driver_figures *ret);
 
 /* The id of a name, any bytes; equal ones have one id.  0 is the empty name, 1 is "(other)", which
  * all are that find no more room.  The text lives as long as the meter. */
@@ -238,6 +257,7 @@ struct vrs_scope {
     struct vrs_slot slot;
     uint64_t began_ns;
     struct vrs_detail detail; /* none; set by the caller before the scope is closed */
+    uint64_t born, died;      /* tensors, VRS_UNKNOWN; likewise */
     uint32_t path, device;
 };
 
@@ -248,6 +268,7 @@ struct vrs_scope_result {
     uint64_t device_ns;   /* VRS_UNKNOWN: not measured */
     uint64_t start[VRS_CURVES], end[VRS_CURVES], peak[VRS_CURVES], at_most[VRS_CURVES]; /* bytes */
     uint64_t allocated_bytes, freed_bytes, allocations, frees; /* gross, of all threads */
+    uint64_t born, died; /* tensors that its end has and its begin had not, and the reverse */
     struct vrs_detail detail;
     uint32_t path, device;
     uint32_t raised; /* name of the type of an exception that ended it; 0: none */
@@ -276,6 +297,92 @@ struct vrs_profiler_losses {
 VRS_API enum vrs_status vrs_profiler_summary(struct vrs_profiler *profiler, struct vrs_result **ret,
                                              struct vrs_error *err);
 VRS_API void vrs_profiler_losses(struct vrs_profiler *profiler, struct vrs_profiler_losses *ret);
+
+/* One sample of a device.  A member that is not known is VRS_UNKNOWN; utilisation then is
+ * negative. */
+struct vrs_sample {
+    uint64_t index;
+    uint64_t t_ns; /* since the sampler was made, of the backend's clock where it has one */
+    /* Since 1970; where the clock is the backend's: of the sampler's making, plus t_ns. */
+    uint64_t unix_us;
+    uint64_t now[VRS_CURVES], inactive_split, retries, ooms;   /* bytes; counts */
+    uint64_t allocated_bytes, freed_bytes, allocations, frees; /* gross, as in vrs_stats */
+    uint64_t peak;   /* bytes allocated at most since the sample before it */
+    uint64_t age_ns; /* how old the curves are */
+    uint64_t device_used, device_total; /* bytes, of all processes together, as the driver says */
+    double utilisation;                 /* percent, 0 to 100 */
+    uint64_t rss;                       /* bytes of the process */
+    uint32_t device;
+    enum vrs_state state; /* of the peak; VRS_STATE_UNKNOWN too where no curve is known */
+};
+
+/* A millisecond, and an hour. */
+#define VRS_INTERVAL_LEAST_NS ((uint64_t)1000 * 1000)
+#define VRS_INTERVAL_MOST_NS ((uint64_t)3600 * 1000 * 1000 * 1000)
+
+struct vrs_sampler_options {
+    size_t size;
+    uint32_t backend, device;
+    uint64_t interval_ns; /* VRS_INTERVAL_LEAST_NS to VRS_INTERVAL_MOST_NS */
+    uint32_t capacity;    /* of the ring: 65,536 */
+    /* Called on the thread that took the sample, after it stands in the ring.  Calls no function of
+     * the sampler, and waits for nobody who does. */
+    void (*sampled)(void *arg, const struct vrs_sample *sample);
+    /* Called on the sampling thread alone, after each sample, when nobody waits for it. */
+    void (*rested)(void *arg);
+    void *arg;
+    /* Peaks of the device may be reset for the sake of the samples' peaks, which are lower bounds
+     * without: most of them where the memory goes up and down below a peak that was before. */
+    bool reset_peaks;
+};
+
+enum vrs_sampler_state {
+    VRS_SAMPLER_STOPPED,
+    VRS_SAMPLER_RUNNING,
+    VRS_SAMPLER_FORKED /* the thread is in the parent of this process */
+};
+VRS_API const char *vrs_sampler_state_name(enum vrs_sampler_state state);
+
+struct vrs_sampler_counts {
+    struct vrs_ring_counts rows;
+    uint64_t skipped; /* slots of the time table that went by without a sample */
+    uint64_t busy;    /* samples that another thread's reading kept from one of their own */
+    enum vrs_sampler_state state;
+    /* Why what the driver says is not known; empty: it is, or nobody asked. */
+    char driver[160];
+};
+
+/* A thread that reads one device again and again, by a backend of which any thread may call the
+ * functions; of another backend it takes what whoever read the device last has found, and where
+ * that is old it asks for a reading (vrs_sampler_wait).  The thread takes no signals.
+ *
+ * A sampler is made, started and freed by threads that may call the backend, and freed before the
+ * backend is retired. */
+struct vrs_sampler;
+VRS_API enum vrs_status vrs_sampler_make(struct vrs_meter *meter,
+                                         const struct vrs_sampler_options *options,
+                                         struct vrs_sampler **ret, struct vrs_error *err);
+/* The first sample is taken at once, the others by the time table that it begins.  A second start
+ * is ignored; in a child of fork the first one there is not a second one. */
+VRS_API enum vrs_status vrs_sampler_start(struct vrs_sampler *sampler, struct vrs_error *err);
+/* Waits for the end of the thread.  It may be started again. */
+VRS_API void vrs_sampler_stop(struct vrs_sampler *sampler);
+/* One sample on the caller's thread. */
+VRS_API void vrs_sampler_now(struct vrs_sampler *sampler);
+/* As vrs_ring_copy. */
+VRS_API uint32_t vrs_sampler_copy(struct vrs_sampler *sampler, uint64_t from, uint32_t most,
+                                  struct vrs_sample *ret, uint64_t *ret_first);
+/* Forgets all samples, and what was counted; numbers go on. */
+VRS_API void vrs_sampler_clear(struct vrs_sampler *sampler);
+VRS_API void vrs_sampler_count(struct vrs_sampler *sampler, struct vrs_sampler_counts *ret);
+/* Whether somebody has to wait and read, because the sampling thread may not. */
+VRS_API bool vrs_sampler_needs_reader(const struct vrs_sampler *sampler);
+/* Waits until a reading is wanted, at most 20 times a second.  False: the sampler runs no more. */
+VRS_API bool vrs_sampler_wait(struct vrs_sampler *sampler);
+/* Reads the device for the samples to come, on the caller's thread, which may call the backend. */
+VRS_API void vrs_sampler_read(struct vrs_sampler *sampler);
+/* Stops it.  NULL is ignored. */
+VRS_API void vrs_sampler_free(struct vrs_sampler *sampler);
 
 #ifdef __cplusplus
 }

@@ -60,6 +60,12 @@ VRS_API struct vrs_line vrs_statistics_line(const double *x, const double *y, si
 /* Pearson's r.  NaN for fewer than two points, and where all x or all y are equal. */
 VRS_API double vrs_statistics_pearson(const double *x, const double *y, size_t count);
 
+/* Where values become steady: the first index from which every value is within `share` (0 to 0.5)
+ * of the median of the values from there on.  The last value alone is steady; how many there are
+ * from the index on says what that is worth.  SIZE_MAX: no values, one that is NaN or infinite, or
+ * another share.  `room` is for `count` doubles, which are overwritten. */
+VRS_API size_t vrs_statistics_steady(const double *value, size_t count, double share, double *room);
+
 #ifdef __cplusplus
 }
 #endif

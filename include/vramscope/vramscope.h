@@ -215,12 +215,17 @@ VRS_API enum vrs_status vrs_parallel(uint32_t threads, uint32_t count,
  * untouched, where it is none. */
 VRS_API bool vrs_size(const char *text, uint64_t *ret);
 
+/* The other way, as texts for people have it: "512 B", "-62.31 GiB".  "" when out of memory. */
+#define VRS_SIZE_TEXT 32
+VRS_API void vrs_size_text(int64_t bytes, char ret[VRS_SIZE_TEXT]);
+
 /* All of a text as a share in millionths: "5%", "2.5%".  False, with `*ret` untouched, where it is
  * none. */
 VRS_API bool vrs_share(const char *text, uint64_t *ret);
 
 /* Whether a file is a page or a picture that vrs_view, vrs_index or vrs_picture wrote, by a mark
- * near its beginning; one that cannot be read, or has no name ("-"), is none. */
+ * near its beginning, or a JSON document of one of our schemas; one that cannot be read, or has no
+ * name ("-"), is none. */
 VRS_API bool vrs_is_own(const char *path);
 
 /* "MAJOR.MINOR.PATCH" of the library. */

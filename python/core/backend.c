@@ -202,6 +202,18 @@ static enum vrs_status object_name(void *arg, uint32_t device, char *ret, size_t
     return done(utf8);
 }
 
+static enum vrs_status object_driver_id(void *arg, uint32_t device, char *ret, size_t room)
+{
+    PyObject *id = ask(arg, "driver_id", device);
+    PyObject *utf8 = id != NULL && PyUnicode_Check(id) ? PyUnicode_AsUTF8String(id) : NULL;
+    if (id != NULL && utf8 == NULL)
+        PyErr_Clear();
+    if (utf8 != NULL)
+        PyOS_snprintf(ret, room, "%s", PyBytes_AsString(utf8));
+    Py_XDECREF(id);
+    return done(utf8);
+}
+
 /* (free, total) */
 static enum vrs_status object_memory(void *arg, uint32_t device, uint64_t *ret_free,
                                      uint64_t *ret_total)
@@ -242,8 +254,9 @@ static PyObject *backend_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     for (uint32_t i = 0; i < 2; i++)
         if (strcmp(name, known[i]) == 0)
             face.name = known[i];
+    face.any_thread = true; /* an object without any of the methods is asked nothing */
 #define OFFERS(method, function)                                                                   \
-    if (PyObject_HasAttrString(owner, method))                                                     \
+    if (PyObject_HasAttrString(owner, method) && ((face.any_thread = false), true))                \
     face.function
     OFFERS("stats", stats) = object_stats;
     OFFERS("reset_peak", reset_peak) = object_reset_peak;
@@ -252,6 +265,7 @@ static PyObject *backend_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     OFFERS("device_name", device_name) = object_name;
     OFFERS("memory", memory) = object_memory;
     OFFERS("utilisation", utilisation) = object_utilisation;
+    OFFERS("driver_id", driver_id) = object_driver_id;
     OFFERS("empty_cache", empty_cache) = object_empty_cache;
     OFFERS("synchronize", synchronize) = object_synchronize;
 #undef OFFERS
@@ -288,7 +302,7 @@ PyObject *backend_auto(struct core_state *state)
 {
     state->without_torch = !torch_is_imported(state);
     if (state->resolve == NULL) {
-        struct vrs_backend none = { .size = sizeof none, .name = "none" };
+        struct vrs_backend none = { .size = sizeof none, .name = "none", .any_thread = true };
         return backend_make(state, &none, NULL);
     }
     PyObject *backend = PyObject_CallNoArgs(state->resolve);
@@ -480,6 +494,34 @@ static PyObject *method_memory(PyObject *self, PyObject *const *args, Py_ssize_t
     return Py_BuildValue("NN", bytes_or_none(free_bytes), bytes_or_none(total));
 }
 
+/* False: what the driver says of the device is not known, nor which it is. */
+static bool driver_says(const struct vrs_backend *face, uint32_t device,
+                        struct vrs_driver_figures *ret)
+{
+    char id[64];
+    if (face->driver_id == NULL || face->driver_id(face->arg, device, id, sizeof id) != VRS_OK)
+        return false;
+    PyThreadState *saved = PyEval_SaveThread();
+    vrs_driver(process_meter(), id, ret);
+    PyEval_RestoreThread(saved);
+    return true;
+}
+
+static PyObject *method_driver(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    uint32_t device;
+    struct vrs_driver_figures d;
+    if (!device_argument(self, args, count, &device))
+        return NULL;
+    if (!driver_says(backend_face(self), device, &d))
+        Py_RETURN_NONE;
+    return Py_BuildValue("{sNsNsNsNsNsz}", "used_bytes", bytes_or_none(d.used), "total_bytes",
+                         bytes_or_none(d.total), "utilisation_percent",
+                         d.utilisation < 0 ? Py_NewRef(Py_None) : PyFloat_FromDouble(d.utilisation),
+                         "processes", bytes_or_none(d.processes), "own_bytes", bytes_or_none(d.own),
+                         "why", d.why[0] != '\0' ? d.why : NULL);
+}
+
 static PyObject *method_utilisation(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     uint32_t device;
@@ -487,9 +529,47 @@ static PyObject *method_utilisation(PyObject *self, PyObject *const *args, Py_ss
     const struct vrs_backend *face = backend_face(self);
     if (!device_argument(self, args, count, &device))
         return NULL;
-    if (face->utilisation == NULL || face->utilisation(face->arg, device, &percent) != VRS_OK)
+    if (face->utilisation != NULL && face->utilisation(face->arg, device, &percent) == VRS_OK)
+        return PyFloat_FromDouble(percent);
+    struct vrs_driver_figures d;
+    if (!driver_says(face, device, &d) || d.utilisation < 0)
         Py_RETURN_NONE;
-    return PyFloat_FromDouble(percent);
+    return PyFloat_FromDouble(d.utilisation);
+}
+
+/* Adds one float under a prefix; false with an exception set. */
+static bool put_metric(PyObject *dict, const char *prefix, const char *name, double value)
+{
+    PyObject *key = PyUnicode_FromFormat("%s%s", prefix, name);
+    PyObject *number = PyFloat_FromDouble(value);
+    bool ok = key != NULL && number != NULL && PyDict_SetItem(dict, key, number) == 0;
+    Py_XDECREF(key);
+    Py_XDECREF(number);
+    return ok;
+}
+
+static PyObject *method_metrics(PyObject *self, PyObject *args)
+{
+    const double gib = 1024.0 * 1024 * 1024;
+    const struct vrs_backend *face = backend_face(self);
+    const char *prefix;
+    unsigned int device;
+    uint64_t free_bytes = VRS_UNKNOWN, total = VRS_UNKNOWN;
+    double percent;
+    if (!PyArg_ParseTuple(args, "sI:_metrics", &prefix, &device))
+        return NULL;
+    PyObject *dict = PyDict_New();
+    bool ok = dict != NULL;
+    if (ok && face->memory != NULL &&
+        face->memory(face->arg, device, &free_bytes, &total) == VRS_OK && total != VRS_UNKNOWN &&
+        free_bytes <= total)
+        ok = put_metric(dict, prefix, "device_used_gib", (double)(total - free_bytes) / gib);
+    if (ok && face->utilisation != NULL &&
+        face->utilisation(face->arg, device, &percent) == VRS_OK)
+        ok = put_metric(dict, prefix, "gpu_utilization_percent", percent);
+    if (!ok)
+        Py_CLEAR(dict);
+    return dict;
 }
 
 static PyObject *method_device_ns(PyObject *self, PyObject *const *args, Py_ssize_t count)
@@ -559,6 +639,9 @@ static PyMethodDef methods[] = {
     { "synchronize", FAST(method_synchronize), METH_FASTCALL,
       "synchronize($self, device=None, /)\n--\n\n"
       "Waits for the device. False where that is not possible." },
+    { "_metrics", method_metrics, METH_VARARGS,
+      "_metrics($self, prefix, device, /)\n--\n\nWhat Record.metrics() has not: memory used in all, and "
+      "how busy the device is." },
     { "device_name", FAST(method_device_name), METH_FASTCALL,
       "device_name($self, device=None, /)\n--\n\nThe name of a device, or None." },
     { "memory", FAST(method_memory), METH_FASTCALL,
@@ -567,6 +650,11 @@ static PyMethodDef methods[] = {
     { "utilisation", FAST(method_utilisation), METH_FASTCALL,
       "utilisation($self, device=None, /)\n--\n\n"
       "Percent of the time in which the device was busy, or None." },
+    { "driver", FAST(method_driver), METH_FASTCALL,
+      "driver($self, device=None, /)\n--\n\nWhat the driver says of a device: a dict of "
+      "`used_bytes` and `total_bytes` of all processes, `utilisation_percent`, `processes` that "
+      "compute on it, `own_bytes` of this one, and `why` where one is None. None where the backend "
+      "does not tell which device of the driver it is." },
     { "device_ns", FAST(method_device_ns), METH_FASTCALL,
       "device_ns($self, device=None, /)\n--\n\nThe device's own time in nanoseconds, or None." },
     { "clock_ns", method_clock_ns, METH_NOARGS,
@@ -587,9 +675,27 @@ static PyType_Slot slots[] = {
     { Py_tp_methods, methods },
     { Py_tp_getset, members },
     { Py_tp_doc,
-      SLOT(
-          "Backend(object, /, *, name=\"object\")\n--\n\nHow the memory of devices is read: by the "
-          "methods that the object has, which are named as those of this class are.") },
+      SLOT("Backend(object, /, *, name=\"object\")\n"
+           "--\n"
+           "\n"
+           "How the memory of devices is read: by the methods that the object has, which are named as\n"
+           "those of this class are.\n"
+           "\n"
+           "What it tells is what the device's own counters say, in bytes, or the driver. `device` is\n"
+           "a number, None the current one. None is told where nothing is known, also where a method\n"
+           "of the object raises. Raises Error for a device that there is not.\n"
+           "\n"
+           ">>> from vramscope import sim\n"
+           ">>> device = sim.Device(\"1GiB\")\n"
+           ">>> backend = device.backend\n"
+           ">>> backend.count(), backend.current(), backend.device_name()\n"
+           "(1, 0, 'simulated device 0')\n"
+           ">>> backend.stats()[\"allocated_bytes\"], backend.memory()\n"
+           "(0, (1073741824, 1073741824))\n"
+           ">>> backend.reset_peak(), backend.empty_cache(), backend.synchronize()\n"
+           "(None, True, True)\n"
+           ">>> backend.utilisation(), backend.device_ns(), backend.clock_ns(), backend.driver()\n"
+           "(None, 0, 0, None)") },
     { 0, NULL },
 };
 

@@ -280,9 +280,17 @@ static PyGetSetDef column_members[] = {
 };
 
 static PyType_Slot column_slots[] = {
-    { Py_tp_doc, SLOT("A column of a recording: a read-only sequence, and a buffer that NumPy "
-                      "reads in place.\n\n"
-                      "It and every view of it keep the memory of the file, also after close().") },
+    { Py_tp_doc,
+      SLOT("A column of a recording: a read-only sequence, and a buffer that NumPy reads in place.\n"
+           "\n"
+           "It and every view of it keep the memory of the file, also after close(). Raises\n"
+           "IndexError, and BufferError where somebody wants to write.\n"
+           "\n"
+           ">>> sizes = vramscope.load(\"examples/leak.pickle\")[\"events.size\"]\n"
+           ">>> sizes.name, sizes.dtype, len(sizes), sizes[0], sizes[:2].tolist()\n"
+           "('events.size', 'uint64', 3677, 67108864, [67108864, 65536000])\n"
+           ">>> memoryview(sizes).readonly\n"
+           "True") },
     { Py_tp_dealloc, SLOT(column_dealloc) },
     { Py_tp_repr, SLOT(column_repr) },
     { Py_tp_getset, column_members },

@@ -27,8 +27,12 @@ struct core_state {
     PyObject *error, *note; /* classes Error and VramscopeNote */
 
     /* Of the measuring half: meter.h. */
-    PyTypeObject *backend, *profiler, *scope, *entry, *record, *scope_result;
+    PyTypeObject *backend, *profiler, *scope, *entry, *record, *scope_result, *sample;
+    PyTypeObject *samples, *sampler, *reading, *tracker;
+    struct sampler_object *samplers; /* that run: the first of a list */
+    bool samplers_end;               /* they are ended at exit */
     PyObject *innermost_get, *innermost_set; /* of the context variable that has the open scope */
+    atomic_size_t entries;                   /* that are open, of whatever context */
     PyObject *modules;                       /* sys.modules */
     PyObject *resolve;                       /* says what "auto" means; or NULL */
     uint64_t generation;                     /* of that answer */
@@ -129,12 +133,14 @@ struct vrs_sim *sim_of(PyObject *object); /* of an object of class Sim, which ke
 PyObject *objects_model_size(PyObject *module, PyObject *args);
 PyObject *objects_tensors(PyObject *module, PyObject *args);
 PyObject *objects_cycles(PyObject *module, PyObject *args);
+PyObject *objects_instances(PyObject *module, PyObject *args);
+PyObject *objects_growth(PyObject *module, PyObject *args);
 
 /* A pool of Python's threads must not multiply into one of ours for each of its threads. */
 bool on_main_thread(void);
 
-/* statistics.c, analyzer.c: private functions of the module. */
-extern PyMethodDef statistics_functions[], analyzer_functions[];
+/* statistics.c, analyzer.c, chart.c: private functions of the module. */
+extern PyMethodDef statistics_functions[], analyzer_functions[], chart_functions[];
 
 /* ask.c: the methods of a recording that ask about it, and their docstrings. */
 /* table.c: the lists of an answer as columns. */

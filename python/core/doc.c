@@ -362,8 +362,8 @@ const char core_size_doc[] =
 const char core_is_own_doc[] =
     "is_own(path, /)\n"
     "--\n\n"
-    "Whether a file is a page or a picture that vramscope wrote, by a mark near its\n"
-    "beginning.\n\n"
+    "Whether a file is a page, a picture or an answer in JSON that vramscope wrote, by a mark\n"
+    "near its beginning.\n\n"
     "path: of the file; one that cannot be read is none.\n\n"
     ">>> vramscope.is_own(\"examples/oom.pickle\")\n"
     "False";

@@ -248,7 +248,13 @@ static PyGetSetDef file_members[] = {
 
 static PyType_Slot file_slots[] = {
     { Py_tp_doc,
-      SLOT("What was opened: a sequence of recordings, more than one of an HTML page.") },
+      SLOT("What was opened: a sequence of recordings, more than one of an HTML page.\n"
+           "\n"
+           "Raises IndexError, and ValueError where it is closed.\n"
+           "\n"
+           ">>> with vramscope.open(\"examples/leak.pickle\") as file:\n"
+           "...     len(file), file.path\n"
+           "(1, 'examples/leak.pickle')") },
     { Py_tp_dealloc, SLOT(file_dealloc) },
     { Py_tp_repr, SLOT(file_repr) },
     { Py_tp_methods, file_methods },
@@ -487,7 +493,13 @@ static PyGetSetDef recording_members[] = {
 
 static PyType_Slot recording_slots[] = {
     { Py_tp_doc,
-      SLOT("One recording of GPU memory, read-only: columns by name, questions as methods.") },
+      SLOT("One recording of GPU memory, read-only: columns by name, questions as methods.\n"
+           "\n"
+           "Raises KeyError for a column that there is not, and ValueError where it is closed.\n"
+           "\n"
+           ">>> with vramscope.load(\"examples/leak.pickle\") as recording:\n"
+           "...     len(recording[\"events.size\"]), recording.oom().verdict\n"
+           "(3677, False)") },
     { Py_tp_dealloc, SLOT(recording_dealloc) },
     { Py_tp_repr, SLOT(recording_repr) },
     { Py_tp_methods, recording_methods },

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "vramscope/profiler.h"
@@ -36,7 +37,8 @@ static void make(void)
 {
     struct vrs_meter_options options = { .size = sizeof options,
                                          .wait_begin = give_gil,
-                                         .wait_end = take_gil };
+                                         .wait_end = take_gil,
+                                         .driver = getenv("VRAMSCOPE_NVML") };
     struct vrs_error err;
     if (vrs_meter_make(&options, &meter, &err) != VRS_OK)
         return;

@@ -45,12 +45,34 @@ PyObject *backend_auto(struct core_state *state);
 /* The number of a device: an int, or the current one for None.  False with an exception. */
 bool backend_device(struct core_state *state, PyObject *backend, PyObject *device, uint32_t *ret);
 
-/* view.c: Record and ScopeResult. */
-extern PyType_Spec record_spec, scope_result_spec;
-PyObject *record_view(struct core_state *state, const struct vrs_record *r, double made);
+/* view.c: Record, ScopeResult and Sample. */
+extern PyType_Spec record_spec, scope_result_spec, sample_spec;
+/* The row is filled by the caller, where it stands. */
+PyObject *record_view(struct core_state *state, double made, struct vrs_record **ret);
 PyObject *scope_view(struct core_state *state, const struct vrs_scope_result *r, double made);
+PyObject *sample_view(struct core_state *state, const struct vrs_sample *r);
 void view_prepare(void); /* before the classes are made */
 PyObject *view_rebuild(PyObject *module, PyObject *args);
+
+const char *sample_member_name(uint32_t i); /* NULL behind the last one */
+PyObject *sample_member(const struct vrs_sample *r, uint32_t i);
+const struct vrs_sample *sample_row(PyObject *view); /* of an object of class Sample */
+
+/* samples.c: an immutable sequence of samples. */
+extern PyType_Spec samples_spec;
+/* Of all that a sampler keeps, or of none. */
+PyObject *samples_of(struct core_state *state, struct vrs_sampler *sampler);
+PyObject *samples_rebuild(PyObject *module, PyObject *list);
+
+/* sampler.c */
+extern PyType_Spec sampler_spec, reading_spec;
+/* At exit: ends the threads of all that run. */
+PyObject *samplers_stop(PyObject *module, PyObject *unused);
+
+/* tracker.c */
+extern PyType_Spec tracker_spec;
+/* _event_kinds(): the kinds of events, by their numbers. */
+PyObject *tracker_kinds(PyObject *module, PyObject *unused);
 
 /* profiler.c, scope.c */
 extern PyType_Spec profiler_spec, scope_spec, entry_spec;
@@ -60,9 +82,11 @@ struct profiler_object {
     struct vrs_profiler *profiler;
     PyObject *backend; /* of the class Backend */
     PyObject *scope_class;
+    PyObject *census;    /* census(backend, device) begins to count tensors; or None */
     uint64_t generation; /* of the state, when an automatic backend was chosen */
     uint64_t failed;     /* hooks of ours that failed */
     uint32_t device;
+    uint32_t open; /* scopes */
     int stack;   /* innermost frames that a record keeps */
     double made; /* seconds since 1970 */
     bool automatic, current_device, enabled, strict, synchronize, closed;

@@ -37,6 +37,20 @@ static PyObject *core_size(PyObject *module, PyObject *text)
     return PyLong_FromUnsignedLongLong(bytes);
 }
 
+/* None is what is not known. */
+static PyObject *core_size_text(PyObject *module, PyObject *bytes)
+{
+    char text[VRS_SIZE_TEXT];
+    (void)module;
+    if (bytes == Py_None)
+        return PyUnicode_FromString("-");
+    long long number = PyLong_AsLongLong(bytes);
+    if (number == -1 && PyErr_Occurred())
+        return NULL;
+    vrs_size_text(number, text);
+    return PyUnicode_FromString(text);
+}
+
 static PyObject *core_is_own(PyObject *module, PyObject *path)
 {
     PyObject *bytes = NULL;
@@ -111,8 +125,13 @@ static PyMethodDef functions[] = {
     { "version", core_version, METH_NOARGS, core_version_doc },
     { "_backend_changed", backend_changed, METH_O,
       "Who asks for no backend asks resolve() again; None: by the function given before." },
+    { "_size_text", core_size_text, METH_O, "Bytes as texts for people have them." },
     { "_usage", core_usage, METH_O, "An Error with the status \"usage\", to be raised." },
-    { "_rebuild_view", view_rebuild, METH_VARARGS, "A Record or ScopeResult out of a pickle." },
+    { "_rebuild_view", view_rebuild, METH_VARARGS,
+      "A Record, ScopeResult or Sample out of a pickle." },
+    { "_rebuild_samples", samples_rebuild, METH_O, "Samples out of a pickle, a list of Sample." },
+    { "_stop_samplers", samplers_stop, METH_NOARGS, "At exit: ends the sampling threads." },
+    { "_event_kinds", tracker_kinds, METH_NOARGS, "Kinds of a tracker's events, by number." },
     { "_kept_result", result_kept, METH_VARARGS, NULL },
     { "model_size", objects_model_size, METH_VARARGS,
       "model_size(modules, tensors, outputs, depth_plus_1, /)\n--\n\nSee vramscope.model_size." },
@@ -121,14 +140,37 @@ static PyMethodDef functions[] = {
     { "cycles", objects_cycles, METH_VARARGS,
       "cycles(objects, references, least_bytes, draw, /)\n--\n\n"
       "The answer, or with `draw` an SVG of the largest; see vramscope.watch_cycles." },
+    { "_instances", objects_instances, METH_VARARGS,
+      "_instances(objects, kind, /)\n--\n\nThose of a list whose type is the class or below it." },
+    { "_growth", objects_growth, METH_VARARGS,
+      "_growth(readings, first_step, every, wanted, least_bytes, collected_bytes, first, last, /)\n"
+      "--\n\nSee vramscope.LeakDetector." },
     { NULL, NULL, 0, NULL },
 };
+
+/* A class that has no name in the module.  False with an exception set. */
+static bool make_class(PyObject *module, PyType_Spec *spec, PyTypeObject **ret)
+{
+    *ret = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
+    return *ret != NULL;
+}
 
 /* False with an exception set. */
 static bool add_class(PyObject *module, PyType_Spec *spec, PyTypeObject **ret)
 {
-    *ret = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
-    return *ret != NULL && PyModule_AddType(module, *ret) == 0;
+    return make_class(module, spec, ret) && PyModule_AddType(module, *ret) == 0;
+}
+
+/* What isinstance() says of a class: False with an exception set. */
+static bool register_as(PyTypeObject *type, const char *name)
+{
+    PyObject *abc = PyImport_ImportModule("_collections_abc");
+    PyObject *base = abc == NULL ? NULL : PyObject_GetAttrString(abc, name);
+    PyObject *done = base == NULL ? NULL : PyObject_CallMethod(base, "register", "O", type);
+    Py_XDECREF(done);
+    Py_XDECREF(base);
+    Py_XDECREF(abc);
+    return done != NULL;
 }
 
 /* ContextVar("…", default=None) */
@@ -165,6 +207,12 @@ static bool add_meter(PyObject *module, struct core_state *state)
            add_class(module, &backend_spec, &state->backend) &&
            add_class(module, &record_spec, &state->record) &&
            add_class(module, &scope_result_spec, &state->scope_result) &&
+           add_class(module, &sample_spec, &state->sample) &&
+           add_class(module, &samples_spec, &state->samples) &&
+           register_as(state->samples, "Sequence") &&
+           add_class(module, &sampler_spec, &state->sampler) &&
+           make_class(module, &reading_spec, &state->reading) &&
+           add_class(module, &tracker_spec, &state->tracker) &&
            add_class(module, &profiler_spec, &state->profiler) &&
            add_class(module, &scope_spec, &state->scope) &&
            add_class(module, &entry_spec, &state->entry);
@@ -180,18 +228,6 @@ static bool add_sim(PyObject *module, struct core_state *state)
            PyModule_AddObjectRef(module, "OutOfMemoryError", state->sim_out_of_memory) == 0 &&
            add_class(module, &sim_spec, &state->sim) &&
            add_class(module, &sim_handle_spec, &state->sim_handle);
-}
-
-/* What isinstance() says of a class: False with an exception set. */
-static bool register_as(PyTypeObject *type, const char *name)
-{
-    PyObject *abc = PyImport_ImportModule("_collections_abc");
-    PyObject *base = abc == NULL ? NULL : PyObject_GetAttrString(abc, name);
-    PyObject *done = base == NULL ? NULL : PyObject_CallMethod(base, "register", "O", type);
-    Py_XDECREF(done);
-    Py_XDECREF(base);
-    Py_XDECREF(abc);
-    return done != NULL;
 }
 
 static int core_exec(PyObject *module)
@@ -216,6 +252,7 @@ static int core_exec(PyObject *module)
               register_as(state->result, "Mapping") && register_as(state->recording, "Mapping");
     ok = ok && PyModule_AddFunctions(module, statistics_functions) == 0;
     ok = ok && PyModule_AddFunctions(module, analyzer_functions) == 0;
+    ok = ok && PyModule_AddFunctions(module, chart_functions) == 0;
     ok = ok && add_meter(module, state);
     ok = ok && add_sim(module, state);
     return ok ? 0 : -1;
@@ -233,6 +270,11 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->backend);
     Py_VISIT(state->record);
     Py_VISIT(state->scope_result);
+    Py_VISIT(state->sample);
+    Py_VISIT(state->samples);
+    Py_VISIT(state->sampler);
+    Py_VISIT(state->reading);
+    Py_VISIT(state->tracker);
     Py_VISIT(state->profiler);
     Py_VISIT(state->scope);
     Py_VISIT(state->entry);
@@ -258,6 +300,11 @@ static int core_clear(PyObject *module)
     Py_CLEAR(state->backend);
     Py_CLEAR(state->record);
     Py_CLEAR(state->scope_result);
+    Py_CLEAR(state->sample);
+    Py_CLEAR(state->samples);
+    Py_CLEAR(state->sampler);
+    Py_CLEAR(state->reading);
+    Py_CLEAR(state->tracker);
     Py_CLEAR(state->profiler);
     Py_CLEAR(state->scope);
     Py_CLEAR(state->entry);

@@ -1,9 +1,10 @@
 /* objects.c - lists of modules and tensors, as the Python files collect them, into their sizes.
  *
  * A module is (path, type), an output (module, call, bytes), an object of garbage (type, storage,
- * bytes), a reference (from, to), a tensor (owner, name, shape, dtype, device, kind, trainable,
- * elements, bytes, full_bytes, storage, storage_bytes, offset_bytes).  None is what is not known;
- * kinds are numbers in the order of enum vrs_tensor_kind. */
+ * bytes), a reference (from, to), a census (step, requested bytes, tensors), a tensor (owner, name,
+ * shape, dtype, device, kind, trainable, elements, bytes, full_bytes, storage, storage_bytes,
+ * offset_bytes).  None is what is not known; kinds are numbers in the order of enum
+ * vrs_tensor_kind. */
 #include "core.h"
 
 #include <stdbool.h>
@@ -203,6 +204,68 @@ PyObject *objects_tensors(PyObject *module, PyObject *args)
     return made;
 }
 
+struct census {
+    struct vrs_census of;
+    struct vrs_tensor *tensor; /* to be freed */
+};
+
+/* Reads (step, requested bytes, tensors), or None; false with an exception set. */
+static bool read_census(PyObject *object, PyObject *texts, struct census *census,
+                        const struct vrs_census **ret)
+{
+    PyObject *tensors;
+    unsigned int step;
+    *ret = NULL;
+    if (object == Py_None)
+        return true;
+    if (!PyArg_ParseTuple(object, "IO&O:census", &step, number_into, &census->of.requested,
+                          &tensors))
+        return false;
+    census->tensor =
+        read_rows(tensors, sizeof *census->tensor, read_tensor, texts, &census->of.tensors);
+    census->of.tensor = census->tensor;
+    census->of.step = step;
+    *ret = &census->of;
+    return census->tensor != NULL;
+}
+
+static bool read_reading(PyObject *object, PyObject *texts, void *row)
+{
+    (void)texts;
+    return number_into(object, row) == 1;
+}
+
+PyObject *objects_growth(PyObject *module, PyObject *args)
+{
+    PyObject *readings, *first, *last, *texts, *made = NULL;
+    struct vrs_growth_options options = { .size = sizeof options };
+    struct census census[2] = { { .tensor = NULL } };
+    unsigned int first_step, every, wanted;
+    if (!PyArg_ParseTuple(args, "OIIIO&O&OO:_growth", &readings, &first_step, &every, &wanted,
+                          number_into, &options.least_bytes, number_into, &options.collected_bytes,
+                          &first, &last) ||
+        (texts = PyList_New(0)) == NULL)
+        return NULL;
+    uint32_t moments = 0;
+    uint64_t *bytes = read_rows(readings, sizeof *bytes, read_reading, texts, &moments);
+    options.first_step = first_step;
+    options.every = every;
+    options.wanted = wanted;
+    if (bytes != NULL && read_census(first, texts, &census[0], &options.first) &&
+        read_census(last, texts, &census[1], &options.last)) {
+        struct vrs_result *result = NULL;
+        struct vrs_error err;
+        enum vrs_status status;
+        Py_BEGIN_ALLOW_THREADS status = vrs_growth(bytes, moments, &options, &result, &err);
+        Py_END_ALLOW_THREADS made = answered(module, status, result, "growth", &err);
+    }
+    free(bytes);
+    free(census[0].tensor);
+    free(census[1].tensor);
+    Py_DECREF(texts);
+    return made;
+}
+
 /* A text on its way, as a list of its pieces. */
 static bool take_piece(void *arg, const char *bytes, size_t len)
 {
@@ -257,4 +320,21 @@ PyObject *objects_cycles(PyObject *module, PyObject *args)
     free(r);
     Py_DECREF(texts);
     return made;
+}
+
+PyObject *objects_instances(PyObject *module, PyObject *args)
+{
+    PyObject *objects, *class;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO:_instances", &objects, &class))
+        return NULL;
+    PyObject *found = PyList_New(0);
+    for (Py_ssize_t i = 0; found != NULL && i < PyList_Size(objects); i++) {
+        PyObject *object = PyList_GetItem(objects, i);
+        /* Of its type: a question to the object could run its code. */
+        if (PyType_IsSubtype(Py_TYPE(object), (PyTypeObject *)class) &&
+            PyList_Append(found, object) != 0)
+            Py_CLEAR(found);
+    }
+    return found;
 }

@@ -3,8 +3,8 @@
 #include "meter.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-
 #include <string.h>
 #include <time.h>
 
@@ -208,11 +208,16 @@ static PyObject *checkpoint(PyObject *self, PyObject *const *args, Py_ssize_t co
     }
     if (p->synchronize)
         profiler_synchronize(p, device);
-    struct vrs_record record;
-    vrs_checkpoint(p->profiler, device, path, given, &record);
-    if (p->strict && record.state == VRS_STATE_UNKNOWN)
+    struct vrs_record *record;
+    PyObject *view = record_view(p->state, p->made, &record);
+    if (view == NULL)
+        return NULL;
+    vrs_checkpoint(p->profiler, device, path, given, record);
+    if (p->strict && record->state == VRS_STATE_UNKNOWN) {
+        Py_DECREF(view);
         return raise_usage(p->state, "the device's counters could not be read");
-    return record_view(p->state, &record, p->made);
+    }
+    return view;
 }
 
 static PyObject *watch(PyObject *self, PyObject *unused)
@@ -250,7 +255,10 @@ static PyObject *records(PyObject *self, PyObject *unused)
     while (list != NULL &&
            (got = vrs_records(p->profiler, from, COPIED_AT_ONCE, row, &first)) != 0) {
         for (uint32_t i = 0; list != NULL && i < got; i++) {
-            PyObject *view = record_view(p->state, &row[i], p->made);
+            struct vrs_record *record;
+            PyObject *view = record_view(p->state, p->made, &record);
+            if (view != NULL)
+                *record = row[i];
             if (view == NULL || PyList_Append(list, view) != 0)
                 Py_CLEAR(list);
             Py_XDECREF(view);
@@ -394,18 +402,20 @@ static bool profiler_begin(struct profiler_object *p, PyObject *backend, PyObjec
     return false;
 }
 
-static PyObject *profiler_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+/* Reads the settings and begins with them.  False with an exception set. */
+static bool profiler_settle(struct profiler_object *p, PyObject *args, PyObject *kwargs)
 {
     static const char *const names[] = { "backend", "device", "scope_class", "capacity",
                                          "enabled", "stats",  "host",        "preserve_torch_peak",
                                          "strict",  "stack",  "synchronize", "from_reset",
-                                         NULL };
-    PyObject *backend, *device, *scope_class;
+                                         "census",  NULL };
+    PyObject *backend, *device, *scope_class, *census = Py_None;
     int capacity, enabled, stats, host, keep_peak, strict, stack, synchronize, from_reset = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOipppppip|p:Profiler", (char **)SLOT(names),
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOipppppip|pO:Profiler", (char **)SLOT(names),
                                      &backend, &device, &scope_class, &capacity, &enabled, &stats,
-                                     &host, &keep_peak, &strict, &stack, &synchronize, &from_reset))
-        return NULL;
+                                     &host, &keep_peak, &strict, &stack, &synchronize, &from_reset,
+                                     &census))
+        return false;
     struct vrs_profiler_options options = {
         .size = sizeof options,
         .flags = (keep_peak ? VRS_KEEP_PEAK : 0u) | (strict ? VRS_STRICT : 0u) |
@@ -414,15 +424,9 @@ static PyObject *profiler_new(PyTypeObject *type, PyObject *args, PyObject *kwar
         .no_stats = stats == 0,
         .host = host != 0,
     };
-    allocfunc make = (allocfunc)(uintptr_t)PyType_GetSlot(type, Py_tp_alloc);
-    if (process_meter() == NULL)
-        return NULL;
-    struct profiler_object *p = (struct profiler_object *)make(type, 0);
-    if (p == NULL)
-        return NULL;
-    p->state = state_of(type);
     p->automatic = backend == Py_None;
     p->scope_class = Py_NewRef(scope_class);
+    p->census = Py_NewRef(census);
     p->current_device = device == Py_None;
     p->enabled = enabled != 0;
     p->strict = strict != 0;
@@ -431,11 +435,50 @@ static PyObject *profiler_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     p->made = (double)now.tv_sec + (double)now.tv_nsec / NS_PER_SECOND;
-    if (!profiler_begin(p, backend, device, &options)) {
+    return profiler_begin(p, backend, device, &options);
+}
+
+static struct profiler_object *profiler_made(PyTypeObject *type, struct core_state *state,
+                                             PyObject *args, PyObject *kwargs)
+{
+    allocfunc make = (allocfunc)(uintptr_t)PyType_GetSlot(type, Py_tp_alloc);
+    if (process_meter() == NULL)
+        return NULL;
+    struct profiler_object *p = (struct profiler_object *)make(type, 0);
+    if (p == NULL)
+        return NULL;
+    p->state = state;
+    if (!profiler_settle(p, args, kwargs)) {
         Py_DECREF((PyObject *)p);
         return NULL;
     }
-    return (PyObject *)p;
+    return p;
+}
+
+static PyObject *profiler_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    return (PyObject *)profiler_made(type, state_of(type), args, kwargs);
+}
+
+/* Begins anew in place, with other settings: who holds the object goes on with them. */
+static PyObject *renew(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    struct profiler_object *p = (struct profiler_object *)self;
+    if (p->open > 0 || p->closed) {
+        PyErr_SetString(PyExc_ValueError,
+                        p->closed ? "closed" : "a scope of this profiler is open");
+        return NULL;
+    }
+    struct profiler_object *other = profiler_made(Py_TYPE(self), p->state, args, kwargs);
+    if (other == NULL)
+        return NULL;
+    /* What the object is apart from its head changes places; the other one ends with the old. */
+    struct profiler_object old = *p;
+    size_t head = offsetof(struct profiler_object, state);
+    memcpy((char *)p + head, (char *)other + head, sizeof *p - head);
+    memcpy((char *)other + head, (char *)&old + head, sizeof *p - head);
+    Py_DECREF((PyObject *)other);
+    Py_RETURN_NONE;
 }
 
 static int profiler_traverse(PyObject *self, visitproc visit, void *arg)
@@ -444,6 +487,7 @@ static int profiler_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(p->backend);
     Py_VISIT(p->scope_class);
+    Py_VISIT(p->census);
     return 0;
 }
 
@@ -451,6 +495,7 @@ static int profiler_clear(PyObject *self)
 {
     struct profiler_object *p = (struct profiler_object *)self;
     Py_CLEAR(p->scope_class);
+    Py_CLEAR(p->census);
     return 0;
 }
 
@@ -463,6 +508,7 @@ static void profiler_dealloc(PyObject *self)
     vrs_profiler_free(p->profiler);
     Py_XDECREF(p->backend);
     Py_XDECREF(p->scope_class);
+    Py_XDECREF(p->census);
     give(self);
     Py_DECREF(type);
 }
@@ -479,6 +525,9 @@ static PyGetSetDef members[] = {
     { NULL, NULL, NULL, NULL, NULL },
 };
 
+static PyObject *own_methods(PyObject *class, PyObject *unused);
+
+enum { HOT = 2 }; /* the first of the methods */
 static PyMethodDef methods[] = {
     { "checkpoint", FAST(checkpoint), METH_FASTCALL | METH_KEYWORDS,
       "checkpoint($self, /, name, tensor=None, info=None)\n--\n\n"
@@ -488,8 +537,12 @@ static PyMethodDef methods[] = {
       "characters." },
     { "scope", FAST(scope_make), METH_FASTCALL | METH_KEYWORDS,
       "scope($self, /, name, *, tensor=None, time_device=False)\n--\n\n"
-      "A Scope: for `with`, `async with`, or as a decorator. Each entry gives a ScopeResult." },
+      "A Scope: for `with`, `async with`, or as a decorator. Each entry gives a ScopeResult.\n\n"
+      "tensor: its bytes, shape and dtype are kept, no reference. time_device: results have the "
+      "device's own nanoseconds." },
     { "_scope", FAST(scope_make_of), METH_FASTCALL, "A scope of a class of its own." },
+    { "_own_methods", own_methods, METH_NOARGS | METH_CLASS,
+      "Gives a subclass the hot methods as its own." },
     { "watch", watch, METH_NOARGS,
       "watch($self, /)\n--\n\nBegins the interval that the next checkpoint ends." },
     { "reset", reset, METH_NOARGS,
@@ -499,9 +552,25 @@ static PyMethodDef methods[] = {
     { "scopes", scopes, METH_NOARGS,
       "scopes($self, /)\n--\n\nThe last results of scopes, in the order in which they ended." },
     { "_measured", measured, METH_NOARGS, "What summary() tells: a Result." },
+    { "_renew", FAST(renew), METH_VARARGS | METH_KEYWORDS, "Begins anew with other settings." },
     { "finish", finish, METH_NOARGS, "finish($self, /)\n--\n\nRecords nothing any more." },
     { NULL, NULL, 0, NULL },
 };
+
+/* CPython calls a method without detours where the object's class is the one that it was made for,
+ * and not one above. */
+static PyObject *own_methods(PyObject *class, PyObject *unused)
+{
+    (void)unused;
+    for (uint32_t i = 0; i < HOT; i++) {
+        PyObject *method = PyDescr_NewMethod((PyTypeObject *)class, &methods[i]);
+        int set = method == NULL ? -1 : PyObject_SetAttrString(class, methods[i].ml_name, method);
+        Py_XDECREF(method);
+        if (set != 0)
+            return NULL;
+    }
+    Py_RETURN_NONE;
+}
 
 static PyType_Slot slots[] = {
     { Py_tp_new, SLOT(profiler_new) },

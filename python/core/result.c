@@ -647,8 +647,13 @@ static PyGetSetDef result_members[] = {
 
 static PyType_Slot result_slots[] = {
     { Py_tp_doc,
-      SLOT("An answer: a mapping of its JSON document; str() is what the command prints.\n\n"
-           "It holds nothing of the file, which may be closed.") },
+      SLOT("An answer: a mapping of its JSON document; str() is what the command prints.\n"
+           "\n"
+           "It holds nothing of the file, which may be closed. Raises KeyError as a dict does.\n"
+           "\n"
+           ">>> answer = vramscope.load(\"examples/leak.pickle\").leaks()\n"
+           ">>> answer.kind, answer.verdict, answer[\"devices\"][0][\"device\"]\n"
+           "('leaks', None, 0)") },
     { Py_tp_dealloc, SLOT(result_dealloc) },
     { Py_tp_traverse, SLOT(result_traverse) },
     { Py_tp_clear, SLOT(result_clear) },

@@ -5,6 +5,7 @@
 #include "core.h"
 #include "meter.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@ struct entry {
     struct entry *parent; /* innermost when it was resumed; or NULL */
     struct entry *before; /* the scope's other open entry; owned */
     const void *scope;    /* whose it is; compared, never used */
+    PyObject *counted;    /* what tells the tensors that were born and died; or NULL */
     struct vrs_scope row;
     uint64_t device_ns; /* at its begin; VRS_UNKNOWN: not measured */
     bool open;
@@ -34,6 +36,9 @@ struct scope {
 /* The innermost entry of the context, NULL for none; a new reference.  False with an exception. */
 static bool innermost(struct core_state *state, struct entry **ret)
 {
+    *ret = NULL;
+    if (atomic_load_explicit(&state->entries, memory_order_relaxed) == 0)
+        return true; /* a context is asked as long as one can hold an entry */
     PyObject *found = PyObject_CallNoArgs(state->innermost_get);
     if (found == NULL)
         return false;
@@ -77,6 +82,37 @@ static uint64_t device_time(const struct entry *e)
     return ns;
 }
 
+/* Begins to count tensors, where that is asked for. */
+static PyObject *count_begin(struct profiler_object *p, uint32_t device)
+{
+    PyObject *counted;
+    if (p->census == Py_None)
+        return NULL;
+    counted = PyObject_CallFunction(p->census, "OI", p->backend, (unsigned)device);
+    if (counted == NULL) {
+        exception_drop();
+        p->failed++;
+    }
+    return counted;
+}
+
+static void count_end(struct entry *e)
+{
+    unsigned long long born, died;
+    if (e->counted == NULL)
+        return;
+    PyObject *pair = PyObject_CallNoArgs(e->counted);
+    if (pair != NULL && PyArg_ParseTuple(pair, "KK", &born, &died)) {
+        e->row.born = born;
+        e->row.died = died;
+    } else {
+        exception_drop();
+        e->profiler->failed++;
+    }
+    Py_XDECREF(pair);
+    Py_CLEAR(e->counted);
+}
+
 /* Opens the scope once more, without making it the innermost.  NULL with an exception. */
 static struct entry *entry_open(struct scope *s)
 {
@@ -92,7 +128,10 @@ static struct entry *entry_open(struct scope *s)
     e->profiler = (struct profiler_object *)Py_NewRef((PyObject *)p);
     e->parent = NULL;
     e->scope = s;
+    e->counted = count_begin(p, device);
     e->open = true;
+    atomic_fetch_add_explicit(&state->entries, 1, memory_order_relaxed);
+    p->open++;
     vrs_scope_open(p->profiler, device, path, &e->row);
     e->row.detail = s->detail;
     e->device_ns = s->time_device ? device_time(e) : VRS_UNKNOWN;
@@ -115,6 +154,13 @@ static void entry_unlink(struct scope *s, struct entry *e)
     Py_DECREF((PyObject *)e);
 }
 
+static void entry_ends(struct entry *e)
+{
+    e->open = false;
+    e->profiler->open--;
+    atomic_fetch_sub_explicit(&e->profiler->state->entries, 1, memory_order_relaxed);
+}
+
 /* Ends the entry's interval and keeps the result with the scope.  `type` is that of an exception,
  * or None. */
 static void entry_close(struct scope *s, struct entry *e, PyObject *type)
@@ -124,7 +170,7 @@ static void entry_close(struct scope *s, struct entry *e, PyObject *type)
     uint64_t device_ns = VRS_UNKNOWN;
     if (!e->open)
         return;
-    e->open = false;
+    entry_ends(e);
     if (e->device_ns != VRS_UNKNOWN) {
         device_ns = device_time(e);
         if (device_ns != VRS_UNKNOWN)
@@ -141,6 +187,7 @@ static void entry_close(struct scope *s, struct entry *e, PyObject *type)
     if (p->synchronize)
         profiler_synchronize(p, e->row.device);
     struct vrs_scope_result row;
+    count_end(e);
     vrs_scope_close(p->profiler, &e->row, raised, device_ns, &row);
     PyObject *before = s->result;
     s->result = scope_view(p->state, &row, p->made);
@@ -362,9 +409,10 @@ static int scope_traverse(PyObject *self, visitproc visit, void *arg)
 
 static void entry_drop(struct entry *e)
 {
-    if (e->open)
-        vrs_scope_drop(e->profiler->profiler, &e->row);
-    e->open = false;
+    if (!e->open)
+        return;
+    vrs_scope_drop(e->profiler->profiler, &e->row);
+    entry_ends(e);
 }
 
 /* Entries that were never left have no result. */
@@ -401,12 +449,14 @@ static int entry_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(e->profiler);
     Py_VISIT(e->parent);
+    Py_VISIT(e->counted);
     return 0;
 }
 
 static int entry_clear(PyObject *self)
 {
     Py_CLEAR(((struct entry *)self)->parent);
+    Py_CLEAR(((struct entry *)self)->counted);
     return 0;
 }
 
@@ -417,6 +467,7 @@ static void entry_dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     entry_drop(e);
     Py_XDECREF((PyObject *)e->parent);
+    Py_XDECREF(e->counted);
     Py_DECREF((PyObject *)e->profiler);
     PyObject_GC_Del(self);
     Py_DECREF(type);

@@ -213,7 +213,17 @@ static PyMemberDef handle_places[] = {
 };
 
 static PyType_Slot handle_slots[] = {
-    { Py_tp_doc, SLOT("Memory of a simulated device, freed when it dies, or by Device.free.") },
+    { Py_tp_doc,
+      SLOT("Memory of a simulated device, freed when it dies, or by Device.free.\n"
+           "\n"
+           ">>> from vramscope import sim\n"
+           ">>> device = sim.Device(\"1GiB\")\n"
+           ">>> handle = device.alloc(\"1MiB\", tag=\"weights\")\n"
+           ">>> handle\n"
+           "<Handle of 1048576 bytes on device 0, tag 'weights'>\n"
+           ">>> device.free(handle)\n"
+           ">>> handle.live\n"
+           "False") },
     { Py_tp_dealloc, SLOT(handle_dealloc) },
     { Py_tp_traverse, SLOT(handle_traverse) },
     { Py_tp_repr, SLOT(handle_repr) },
@@ -722,10 +732,11 @@ static PyMethodDef sim_methods[] = {
       "device: None is the current one. pool: of a torch.cuda.MemPool, 0 the default one. Raises "
       "OutOfMemoryError after the observers have run; ValueError for 0 bytes." },
     { "free", sim_free, METH_O,
-      "free($self, handle, /)\n--\n\nFrees it now. Raises ValueError where it is freed already." },
+      "free($self, handle, /)\n--\n\n"
+      "Frees the memory of a handle now. Raises ValueError where it is freed already." },
     { "record_stream", sim_record_stream, METH_VARARGS,
       "record_stream($self, handle, stream, /)\n--\n\n"
-      "Another stream reads it too: freed, it waits for synchronize()." },
+      "Another stream reads the memory of a handle too: freed, it waits for synchronize()." },
     { "empty_cache", sim_empty_cache, METH_VARARGS,
       "empty_cache($self, device=None, /)\n--\n\nGives back what is cached and whole." },
     { "synchronize", sim_synchronize, METH_VARARGS,
@@ -735,10 +746,11 @@ static PyMethodDef sim_methods[] = {
       "observer(device, bytes, device_total_or_limit, device_free) runs before each "
       "OutOfMemoryError; an exception of its own takes the place of that. Returns it." },
     { "advance", sim_advance, METH_O,
-      "advance($self, ns, /)\n--\n\nMoves the virtual clock by so many nanoseconds." },
+      "advance($self, ns, /)\n--\n\nMoves the virtual clock by ns nanoseconds." },
     { "set_util", KEYWORDS(sim_set_util), METH_VARARGS | METH_KEYWORDS,
       "set_util($self, /, percent, seconds, *, device=None)\n--\n\n"
-      "The device is so busy for so long, from now on or from where the last call's time ends." },
+      "The device is busy for percent of so many seconds, from now on or from where the last call's "
+      "time ends." },
     { "other", KEYWORDS(sim_other), METH_VARARGS | METH_KEYWORDS,
       "other($self, /, bytes, *, device=None)\n--\n\nOther processes hold so many bytes." },
     { "fail_next", KEYWORDS(sim_fail_next), METH_VARARGS | METH_KEYWORDS,
@@ -755,7 +767,10 @@ static PyMethodDef sim_methods[] = {
     { "history_start", KEYWORDS(device_history_start), METH_VARARGS | METH_KEYWORDS,
       "history_start($self, /, max_entries=100000, *, enabled=\"all\", context=\"all\", "
       "stacks=\"python\", clear_history=False)\n--\n\n"
-      "Records as torch.cuda.memory._record_memory_history does, on all devices." },
+      "Records as torch.cuda.memory._record_memory_history does, on all devices.\n\n"
+      "max_entries: the newest of each device that are kept. enabled: \"all\", or \"state\": no "
+      "events. context: which events have stacks, None, \"state\", \"alloc\" or \"all\". stacks: "
+      "\"python\" or \"all\". clear_history: what was recorded is forgotten." },
     { "history_stop", device_history_stop, METH_NOARGS,
       "history_stop($self, /)\n--\n\nEnds recording, and forgets what was recorded." },
     { "history_enabled", device_history_enabled, METH_NOARGS,

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "vramscope/statistics.h"
@@ -163,6 +164,29 @@ static PyObject *percentile(PyObject *module, PyObject *args)
     return figure(result);
 }
 
+/* steady(values, share): the index, or None. */
+static PyObject *steady(PyObject *module, PyObject *args)
+{
+    PyObject *values;
+    struct doubles d;
+    double share;
+    size_t at = SIZE_MAX;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Od:_steady", &values, &share) || !doubles_take(values, &d))
+        return NULL;
+    double *room = PyMem_Malloc((d.count + 1) * sizeof *room);
+    if (room != NULL) {
+        Py_BEGIN_ALLOW_THREADS at = vrs_statistics_steady(d.value, d.count, share, room);
+        Py_END_ALLOW_THREADS PyMem_Free(room);
+    } else {
+        PyErr_NoMemory();
+    }
+    doubles_leave(&d);
+    if (room == NULL)
+        return NULL;
+    return at == SIZE_MAX ? Py_NewRef(Py_None) : PyLong_FromSize_t(at);
+}
+
 static PyObject *quartiles(PyObject *module, PyObject *values)
 {
     size_t count;
@@ -261,6 +285,9 @@ PyMethodDef statistics_functions[] = {
     { "_percentile", percentile, METH_VARARGS,
       "_percentile(values, share, /)\n--\n\nThe percentile at a share of 0 to 1, linear between "
       "order statistics, or None." },
+    { "_steady", steady, METH_VARARGS,
+      "_steady(values, share, /)\n--\n\nThe first index from which every value is within a share "
+      "of the median of the rest, or None." },
     { "_quartiles", quartiles, METH_O,
       "_quartiles(values, /)\n--\n\nThe percentiles at 0.25, 0.5 and 0.75." },
     { "_robust_z", robust_z, METH_O,

@@ -1,4 +1,4 @@
-/* view.c - classes Record and ScopeResult: rows of the core as immutable objects.
+/* view.c - classes Record, ScopeResult and Sample: rows of the core as immutable objects.
  *
  * What members there are is data: attributes, to_dict(), equality and pickling read the same
  * tables. */
@@ -12,13 +12,14 @@
 
 #include "vramscope/profiler.h"
 
-enum { NS_PER_SECOND = 1000000000 };
+enum { NS_PER_SECOND = 1000000000, US_PER_SECOND = 1000000 };
 
 struct view {
     PyObject_HEAD double made; /* seconds since 1970 */
     union {
         struct vrs_record record;
         struct vrs_scope_result scope;
+        struct vrs_sample sample;
     };
 };
 
@@ -27,6 +28,7 @@ enum kind {
     SIGNED, /* int64_t, None where it is the least one */
     NAME,   /* uint32_t of vrs_name; None for none */
     NUMBER, /* uint32_t */
+    REAL,   /* double, None where it is negative */
     STATE,
     PATH,
     MADE /* by `make`, out of the others */
@@ -46,10 +48,14 @@ static PyObject *member_of(const struct view *v, const struct member *m)
     uint64_t number;
     int64_t integer;
     uint32_t id;
+    double real;
     switch (m->kind) {
     case BYTES:
         memcpy(&number, at, sizeof number);
         return bytes_or_none(number);
+    case REAL:
+        memcpy(&real, at, sizeof real);
+        return real < 0 ? Py_NewRef(Py_None) : PyFloat_FromDouble(real);
     case SIGNED:
         memcpy(&integer, at, sizeof integer);
         return integer == INT64_MIN ? Py_NewRef(Py_None) : PyLong_FromLongLong(integer);
@@ -124,6 +130,21 @@ static PyObject *scope_peak_delta(const struct view *v)
     return difference(v->scope.peak[VRS_ALLOCATED], v->scope.start[VRS_ALLOCATED]);
 }
 
+static PyObject *sample_time(const struct view *v)
+{
+    return PyFloat_FromDouble((double)v->sample.unix_us / US_PER_SECOND);
+}
+
+static PyObject *sample_cached(const struct view *v)
+{
+    return difference(v->sample.now[VRS_RESERVED], v->sample.now[VRS_ACTIVE]);
+}
+
+static PyObject *sample_free(const struct view *v)
+{
+    return difference(v->sample.device_total, v->sample.device_used);
+}
+
 #define RECORD(member) offsetof(struct vrs_record, member)
 static const struct member record_members[] = {
     { "index", BYTES, RECORD(index), NULL, "Number of the record, from 0; None: it was lost." },
@@ -191,28 +212,87 @@ static const struct member scope_members[] = {
     { "freed_total_bytes", BYTES, SCOPE(freed_bytes), NULL, "Bytes freed meanwhile." },
     { "allocations", BYTES, SCOPE(allocations), NULL, "Number of allocations meanwhile." },
     { "frees", BYTES, SCOPE(frees), NULL, "Number of frees meanwhile." },
+    { "tensors_born", BYTES, SCOPE(born), NULL,
+      "Device tensors that its end has and its begin had not; None: not asked for." },
+    { "tensors_died", BYTES, SCOPE(died), NULL, "Device tensors of its begin that are gone." },
+    { "tensor_bytes", BYTES, SCOPE(detail.tensor_bytes), NULL,
+      "Of the tensor that was given: number of elements times their size." },
+    { "storage_bytes", BYTES, SCOPE(detail.storage_bytes), NULL, "Bytes of its storage." },
+    { "tensor_shape", NAME, SCOPE(detail.shape), NULL, "Its shape, as text." },
+    { "tensor_dtype", NAME, SCOPE(detail.dtype), NULL, "Its type of elements, as text." },
     { "duration_ns", BYTES, SCOPE(duration_ns), NULL, "Nanoseconds of the host." },
     { "device_ns", BYTES, SCOPE(device_ns), NULL, "Nanoseconds of the device, where asked for." },
     { "raised", NAME, SCOPE(raised), NULL, "Type of the exception that ended it, or None." },
     { "state", STATE, SCOPE(state), NULL,
       "\"exact\", \"sampled\", \"lost\", \"raced\" (lower bounds), \"nested\" or \"unknown\"." },
 };
+
+#define SAMPLE(member) offsetof(struct vrs_sample, member)
+static const struct member sample_members[] = {
+    { "index", BYTES, SAMPLE(index), NULL, "Number of the sample, from 0; None: it was lost." },
+    { "device", NUMBER, SAMPLE(device), NULL, "Number of the device." },
+    { "t_ns", BYTES, SAMPLE(t_ns), NULL, "Nanoseconds since the sampler was made." },
+    { "unix_us", BYTES, SAMPLE(unix_us), NULL, "Microseconds since 1970." },
+    { "time", MADE, 0, sample_time, "Seconds since 1970, for display." },
+    { "allocated_bytes", BYTES, SAMPLE(now[VRS_ALLOCATED]), NULL, "Bytes of blocks in use." },
+    { "reserved_bytes", BYTES, SAMPLE(now[VRS_RESERVED]), NULL, "Bytes of segments." },
+    { "active_bytes", BYTES, SAMPLE(now[VRS_ACTIVE]), NULL,
+      "Bytes of blocks in use or waiting to be freed." },
+    { "requested_bytes", BYTES, SAMPLE(now[VRS_REQUESTED]), NULL, "Bytes that were asked for." },
+    { "inactive_split_bytes", BYTES, SAMPLE(inactive_split), NULL,
+      "Free bytes of segments that are in use." },
+    { "cached_bytes", MADE, 0, sample_cached, "Reserved minus active bytes." },
+    { "peak_bytes", BYTES, SAMPLE(peak), NULL,
+      "Highest allocated bytes since the sample before; a lower bound where `state` says so." },
+    { "retries", BYTES, SAMPLE(retries), NULL, "Allocations that were tried again, in all." },
+    { "ooms", BYTES, SAMPLE(ooms), NULL, "Out-of-memory errors, in all." },
+    { "allocated_total_bytes", BYTES, SAMPLE(allocated_bytes), NULL, "Bytes allocated, in all." },
+    { "freed_total_bytes", BYTES, SAMPLE(freed_bytes), NULL, "Bytes freed, in all." },
+    { "allocations", BYTES, SAMPLE(allocations), NULL, "Number of allocations, in all." },
+    { "frees", BYTES, SAMPLE(frees), NULL, "Number of frees, in all." },
+    { "age_ns", BYTES, SAMPLE(age_ns), NULL,
+      "How old the counters are: 0 where the sampling thread may read them itself." },
+    { "device_used_bytes", BYTES, SAMPLE(device_used), NULL,
+      "Bytes in use of the whole device, by all processes, as the driver says." },
+    { "device_free_bytes", MADE, 0, sample_free, "Total minus used." },
+    { "device_total_bytes", BYTES, SAMPLE(device_total), NULL, "Bytes of the device." },
+    { "utilisation_percent", REAL, SAMPLE(utilisation), NULL,
+      "Share of the last second or so in which the device was busy, 0 to 100." },
+    { "rss_bytes", BYTES, SAMPLE(rss), NULL, "Resident bytes of the process." },
+    { "state", STATE, SAMPLE(state), NULL,
+      "Of the peak: \"exact\", \"sampled\", \"lost\", \"raced\" (lower bounds), \"nested\" or "
+      "\"unknown\"." },
+};
 enum {
     RECORD_MEMBERS = sizeof record_members / sizeof record_members[0],
-    SCOPE_MEMBERS = sizeof scope_members / sizeof scope_members[0]
+    SCOPE_MEMBERS = sizeof scope_members / sizeof scope_members[0],
+    SAMPLE_MEMBERS = sizeof sample_members / sizeof sample_members[0]
 };
 
-static bool is_record(PyObject *self)
+/* Numbers that stand in pickles. */
+enum view_class { SCOPE_VIEW, RECORD_VIEW, SAMPLE_VIEW, VIEW_CLASSES };
+static const struct {
+    const struct member *member;
+    uint32_t members;
+} view_classes[] = {
+    [SCOPE_VIEW] = { scope_members, SCOPE_MEMBERS },
+    [RECORD_VIEW] = { record_members, RECORD_MEMBERS },
+    [SAMPLE_VIEW] = { sample_members, SAMPLE_MEMBERS },
+};
+
+static enum view_class class_of(PyObject *self)
 {
-    struct core_state *state = core_state_of_type(Py_TYPE(self));
-    return state != NULL && Py_TYPE(self) == state->record;
+    const struct core_state *state = core_state_of_type(Py_TYPE(self));
+    if (state != NULL && Py_TYPE(self) == state->record)
+        return RECORD_VIEW;
+    return state != NULL && Py_TYPE(self) == state->sample ? SAMPLE_VIEW : SCOPE_VIEW;
 }
 
 static const struct member *members_of(PyObject *self, uint32_t *ret_count)
 {
-    bool record = is_record(self);
-    *ret_count = record ? RECORD_MEMBERS : SCOPE_MEMBERS;
-    return record ? record_members : scope_members;
+    enum view_class class = class_of(self);
+    *ret_count = view_classes[class].members;
+    return view_classes[class].member;
 }
 
 static PyObject *get_member(PyObject *self, void *closure)
@@ -249,7 +329,7 @@ static PyObject *view_compare(PyObject *self, PyObject *other, int operation)
 static PyObject *view_repr(PyObject *self)
 {
     const struct view *v = (const struct view *)self;
-    bool record = is_record(self);
+    bool record = class_of(self) == RECORD_VIEW;
     PyObject *name = record ? record_name(v) : scope_name(v);
     PyObject *now =
         bytes_or_none(record ? v->record.now[VRS_ALLOCATED] : v->scope.end[VRS_ALLOCATED]);
@@ -266,27 +346,49 @@ static PyObject *view_repr(PyObject *self)
     return text;
 }
 
-static PyObject *view_new(struct core_state *state, bool record, double made)
+static PyObject *sample_repr(PyObject *self)
 {
-    struct view *v = PyObject_New(struct view, record ? state->record : state->scope_result);
+    const struct view *v = (const struct view *)self;
+    PyObject *now = bytes_or_none(v->sample.now[VRS_ALLOCATED]);
+    PyObject *t = bytes_or_none(v->sample.t_ns), *text = NULL;
+    if (now != NULL && t != NULL)
+        text = PyUnicode_FromFormat("<Sample t_ns=%S: allocated_bytes=%S>", t, now);
+    Py_XDECREF(now);
+    Py_XDECREF(t);
+    return text;
+}
+
+static PyObject *view_new(struct core_state *state, enum view_class class, double made)
+{
+    PyTypeObject *types[] = { [SCOPE_VIEW] = state->scope_result,
+                              [RECORD_VIEW] = state->record,
+                              [SAMPLE_VIEW] = state->sample };
+    struct view *v = PyObject_New(struct view, types[class]);
     if (v != NULL)
         v->made = made;
     return (PyObject *)v;
 }
 
-PyObject *record_view(struct core_state *state, const struct vrs_record *r, double made)
+PyObject *record_view(struct core_state *state, double made, struct vrs_record **ret)
 {
-    PyObject *v = view_new(state, true, made);
-    if (v != NULL)
-        ((struct view *)v)->record = *r;
+    PyObject *v = view_new(state, RECORD_VIEW, made);
+    *ret = v != NULL ? &((struct view *)v)->record : NULL;
     return v;
 }
 
 PyObject *scope_view(struct core_state *state, const struct vrs_scope_result *r, double made)
 {
-    PyObject *v = view_new(state, false, made);
+    PyObject *v = view_new(state, SCOPE_VIEW, made);
     if (v != NULL)
         ((struct view *)v)->scope = *r;
+    return v;
+}
+
+PyObject *sample_view(struct core_state *state, const struct vrs_sample *r)
+{
+    PyObject *v = view_new(state, SAMPLE_VIEW, 0);
+    if (v != NULL)
+        ((struct view *)v)->sample = *r;
     return v;
 }
 
@@ -302,7 +404,7 @@ static PyObject *view_reduce(PyObject *self, PyObject *unused)
         Py_XDECREF(rebuild);
         return NULL;
     }
-    return Py_BuildValue("N(idN)", rebuild, is_record(self), ((struct view *)self)->made, dict);
+    return Py_BuildValue("N(idN)", rebuild, (int)class_of(self), ((struct view *)self)->made, dict);
 }
 
 /* False with an exception set. */
@@ -335,8 +437,14 @@ static bool set_member(struct view *v, const struct member *m, PyObject *value)
     uint64_t number = VRS_UNKNOWN;
     int64_t integer = INT64_MIN;
     uint32_t id = 0;
+    double real = -1;
     bool none = value == Py_None, ok = true;
     switch (m->kind) {
+    case REAL:
+        if (!none)
+            real = PyFloat_AsDouble(value);
+        memcpy(at, &real, sizeof real);
+        break;
     case BYTES:
         if (!none)
             number = PyLong_AsUnsignedLongLong(value);
@@ -369,19 +477,19 @@ static bool set_member(struct view *v, const struct member *m, PyObject *value)
 PyObject *view_rebuild(PyObject *module, PyObject *args)
 {
     struct core_state *state = core_state_of(module);
-    int record;
+    int class;
     double made;
     PyObject *dict;
-    if (!PyArg_ParseTuple(args, "idO!", &record, &made, &PyDict_Type, &dict))
+    if (!PyArg_ParseTuple(args, "idO!", &class, &made, &PyDict_Type, &dict))
         return NULL;
-    PyObject *view = process_meter() == NULL ? NULL : view_new(state, record != 0, made);
+    if (class < 0 || class >= VIEW_CLASSES)
+        return PyErr_Format(PyExc_ValueError, "no record is of the kind %d", class);
+    PyObject *view =
+        process_meter() == NULL ? NULL : view_new(state, (enum view_class)class, made);
     if (view == NULL)
         return NULL;
     struct view *v = (struct view *)view;
-    if (record)
-        v->record = (struct vrs_record){ .path = 0 };
-    else
-        v->scope = (struct vrs_scope_result){ .path = 0 };
+    memset(&v->record, 0, sizeof *v - offsetof(struct view, record));
     uint32_t count;
     const struct member *m = members_of(view, &count);
     for (uint32_t i = 0; i < count; i++) {
@@ -398,6 +506,15 @@ PyObject *view_rebuild(PyObject *module, PyObject *args)
 
 static PyObject *view_metrics(PyObject *self, PyObject *args, PyObject *kwargs);
 
+static PyObject *scope_html(PyObject *self, PyObject *unused)
+{
+    PyObject *html = PyImport_ImportModule("vramscope.html");
+    PyObject *made = html == NULL ? NULL : PyObject_CallMethod(html, "scope_page", "O", self);
+    (void)unused;
+    Py_XDECREF(html);
+    return made;
+}
+
 static void view_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
@@ -406,7 +523,8 @@ static void view_dealloc(PyObject *self)
 }
 
 /* The tables of attributes, which the interpreter keeps, are filled when the classes are made. */
-static PyGetSetDef record_getters[RECORD_MEMBERS + 1], scope_getters[SCOPE_MEMBERS + 1];
+static PyGetSetDef record_getters[RECORD_MEMBERS + 1], scope_getters[SCOPE_MEMBERS + 1],
+    sample_getters[SAMPLE_MEMBERS + 1];
 
 static void getters_fill(PyGetSetDef *to, const struct member *m, uint32_t count)
 {
@@ -414,10 +532,29 @@ static void getters_fill(PyGetSetDef *to, const struct member *m, uint32_t count
         to[i] = (PyGetSetDef){ m[i].name, get_member, NULL, m[i].doc, SLOT(&m[i]) };
 }
 
+/* Members of samples by their number, for tables of them. */
+
+const char *sample_member_name(uint32_t i)
+{
+    return i < SAMPLE_MEMBERS ? sample_members[i].name : NULL;
+}
+
+PyObject *sample_member(const struct vrs_sample *r, uint32_t i)
+{
+    struct view v = { .sample = *r };
+    return member_of(&v, &sample_members[i]);
+}
+
+const struct vrs_sample *sample_row(PyObject *view)
+{
+    return &((const struct view *)view)->sample;
+}
+
 void view_prepare(void)
 {
     getters_fill(record_getters, record_members, RECORD_MEMBERS);
     getters_fill(scope_getters, scope_members, SCOPE_MEMBERS);
+    getters_fill(sample_getters, sample_members, SAMPLE_MEMBERS);
 }
 
 static PyMethodDef record_methods[] = {
@@ -432,6 +569,13 @@ static PyMethodDef record_methods[] = {
 
 static PyMethodDef scope_methods[] = {
     { "to_dict", view_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nAll members by name." },
+    { "_repr_html_", scope_html, METH_NOARGS, NULL },
+    { "__reduce__", view_reduce, METH_NOARGS, "For pickling." },
+    { NULL, NULL, 0, NULL },
+};
+
+static PyMethodDef plain_methods[] = {
+    { "to_dict", view_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nAll members by name." },
     { "__reduce__", view_reduce, METH_NOARGS, "For pickling." },
     { NULL, NULL, 0, NULL },
 };
@@ -442,7 +586,20 @@ static PyType_Slot record_slots[] = {
     { Py_tp_methods, record_methods },
     { Py_tp_richcompare, SLOT(view_compare) },
     { Py_tp_repr, SLOT(view_repr) },
-    { Py_tp_doc, SLOT("A moment of a profiler, and the interval since the record before it.") },
+    { Py_tp_doc,
+      SLOT("A moment of a profiler, and the interval since the record before it.\n"
+           "\n"
+           "The figures are the device's own counters, in bytes and nanoseconds; None is what is not\n"
+           "known. `prefix` of metrics() stands before each of its names.\n"
+           "\n"
+           ">>> from vramscope import Profiler, sim\n"
+           ">>> with sim.Device() as device, Profiler() as p:\n"
+           "...     weights = device.alloc(\"1GiB\")\n"
+           "...     record = p.checkpoint(\"loaded\")\n"
+           ">>> record.state, record.to_dict()[\"name\"]\n"
+           "('exact', 'loaded')\n"
+           ">>> record.metrics(prefix=\"\")[\"allocated_gib\"]\n"
+           "1.0") },
     { 0, NULL },
 };
 PyType_Spec record_spec = {
@@ -458,7 +615,17 @@ static PyType_Slot scope_slots[] = {
     { Py_tp_methods, scope_methods },
     { Py_tp_richcompare, SLOT(view_compare) },
     { Py_tp_repr, SLOT(view_repr) },
-    { Py_tp_doc, SLOT("What happened between entering and leaving a scope.") },
+    { Py_tp_doc,
+      SLOT("What happened between entering and leaving a scope.\n"
+           "\n"
+           "The peak is the device's while the scope was open, whoever caused it; all figures are its\n"
+           "own counters, in bytes and nanoseconds. None is what is not known.\n"
+           "\n"
+           ">>> from vramscope import Profiler, sim\n"
+           ">>> with sim.Device() as device, Profiler() as p, p.scope(\"load\") as scope:\n"
+           "...     weights = device.alloc(\"1GiB\")\n"
+           ">>> scope.result.to_dict()[\"peak_bytes\"], scope.result.state\n"
+           "(1073741824, 'exact')") },
     { 0, NULL },
 };
 PyType_Spec scope_result_spec = {
@@ -466,6 +633,33 @@ PyType_Spec scope_result_spec = {
     .basicsize = sizeof(struct view),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = scope_slots,
+};
+
+static PyType_Slot sample_slots[] = {
+    { Py_tp_dealloc, SLOT(view_dealloc) },
+    { Py_tp_getset, sample_getters },
+    { Py_tp_methods, plain_methods },
+    { Py_tp_richcompare, SLOT(view_compare) },
+    { Py_tp_repr, SLOT(sample_repr) },
+    { Py_tp_doc,
+      SLOT("A moment of a device as the sampling thread found it.\n"
+           "\n"
+           "Bytes are of the device's counters, of the driver and of the kernel; None is what is not\n"
+           "known.\n"
+           "\n"
+           ">>> from vramscope import Profiler, sim\n"
+           ">>> with sim.Device() as device, Profiler() as p:\n"
+           "...     p.start_sampling(1)\n"
+           "...     p.stop_sampling()\n"
+           ">>> p.samples()[-1].to_dict()[\"allocated_bytes\"]\n"
+           "0") },
+    { 0, NULL },
+};
+PyType_Spec sample_spec = {
+    .name = "vramscope._core.Sample",
+    .basicsize = sizeof(struct view),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = sample_slots,
 };
 
 /* record.metrics() */

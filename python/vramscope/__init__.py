@@ -10,25 +10,39 @@ _HOMES = {
     "Backend": "_core",
     "Column": "_core",
     "Error": "_core",
+    "Expected": "expect",
     "File": "_core",
+    "LeakDetector": "leaks",
+    "LeakError": "leaks",
+    "Leaks": "leaks",
+    "Measurement": "measure",
     "Names": "named",
     "Profiler": "profiler",
     "Record": "_core",
     "Recording": "_core",
     "Result": "_core",
+    "Sample": "_core",
+    "Samples": "_core",
     "Scope": "profiler",
     "ScopeResult": "_core",
     "Summary": "profiler",
+    "Thresholds": "tracker",
+    "Tracker": "tracker",
     "VramscopeNote": "_core",
     "category_rules": "_core",
     "checkpoint": "profiler",
+    "conditions": "measure",
     "disable": "profiler",
     "enable": "profiler",
+    "expect_recording": "expect",
     "export_ready": "_core",
     "get": "profiler",
     "index": "_core",
     "is_own": "_core",
     "load": "_core",
+    "measure_latency": "measure",
+    "measure_training": "measure",
+    "measure_utilisation": "measure",
     "merge": "_core",
     "model_size": "model",
     "names": "named",
@@ -65,3 +79,15 @@ def __getattr__(name):
 
 def __dir__():
     return [*globals(), "__version__", *__all__]
+
+
+def load_ipython_extension(shell):
+    """%load_ext vramscope: the magics %vramscope and %%vramscope."""
+    from vramscope import ipython
+    ipython.load(shell)
+
+
+def unload_ipython_extension(shell):
+    """%unload_ext vramscope."""
+    from vramscope import ipython
+    ipython.unload(shell)

@@ -1,4 +1,6 @@
 """What __getattr__ of the package finds, for type checkers."""
+from typing import Any
+
 from vramscope._core import Backend as Backend
 from vramscope._core import Column as Column
 from vramscope._core import Error as Error
@@ -6,6 +8,8 @@ from vramscope._core import File as File
 from vramscope._core import Record as Record
 from vramscope._core import Recording as Recording
 from vramscope._core import Result as Result
+from vramscope._core import Sample as Sample
+from vramscope._core import Samples as Samples
 from vramscope._core import ScopeResult as ScopeResult
 from vramscope._core import VramscopeNote as VramscopeNote
 from vramscope._core import category_rules as category_rules
@@ -20,6 +24,16 @@ from vramscope._core import unread as unread
 from vramscope._core import version as version
 from vramscope._core import view as view
 from vramscope.cycles import watch_cycles as watch_cycles
+from vramscope.expect import Expected as Expected
+from vramscope.expect import expect_recording as expect_recording
+from vramscope.measure import Measurement as Measurement
+from vramscope.measure import conditions as conditions
+from vramscope.measure import measure_latency as measure_latency
+from vramscope.measure import measure_training as measure_training
+from vramscope.measure import measure_utilisation as measure_utilisation
+from vramscope.leaks import LeakDetector as LeakDetector
+from vramscope.leaks import LeakError as LeakError
+from vramscope.leaks import Leaks as Leaks
 from vramscope.model import model_size as model_size
 from vramscope.model import summary as summary
 from vramscope.named import Names as Names
@@ -37,30 +51,46 @@ from vramscope.profiler import scope as scope
 from vramscope.profiler import step as step
 from vramscope.recording import record as record
 from vramscope.tensor_table import tensors as tensors
+from vramscope.tracker import Thresholds as Thresholds
+from vramscope.tracker import Tracker as Tracker
 
 __all__ = [
     "Backend",
     "Column",
     "Error",
+    "Expected",
     "File",
+    "LeakDetector",
+    "LeakError",
+    "Leaks",
+    "Measurement",
     "Names",
     "Profiler",
     "Record",
     "Recording",
     "Result",
+    "Sample",
+    "Samples",
     "Scope",
     "ScopeResult",
     "Summary",
+    "Thresholds",
+    "Tracker",
     "VramscopeNote",
     "category_rules",
     "checkpoint",
+    "conditions",
     "disable",
     "enable",
+    "expect_recording",
     "export_ready",
     "get",
     "index",
     "is_own",
     "load",
+    "measure_latency",
+    "measure_training",
+    "measure_utilisation",
     "merge",
     "model_size",
     "names",
@@ -79,3 +109,6 @@ __all__ = [
     "watch_cycles",
 ]
 __version__: str
+
+def load_ipython_extension(shell: Any) -> None: ...
+def unload_ipython_extension(shell: Any) -> None: ...

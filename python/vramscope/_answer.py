@@ -8,7 +8,19 @@ from vramscope import _core
 
 
 class Answer(Mapping[str, Any]):
-    """A mapping of its JSON document; `str()` is its text.  It keeps no object of the program."""
+    """A mapping of its JSON document; `str()` is its text.  It keeps no object of the program.
+
+    Raises KeyError as a dict does.
+
+    >>> from vramscope import Profiler, sim
+    >>> with sim.Device(), Profiler() as p, p.scope("load"):
+    ...     pass
+    >>> answer = p.summary()
+    >>> answer.to_dict()["schema"], "rows" in answer
+    ('vramscope.profile/1', True)
+    >>> answer.text(width=60, ascii=True, rows=1).split()[0], answer.json()[0], answer.csv()[:4]
+    ('where', '{', 'path')
+    """
 
     def __init__(self, result: _core.Result) -> None:
         self._result = result

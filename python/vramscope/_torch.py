@@ -3,6 +3,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
     from typing import Any
 
 
@@ -72,6 +73,19 @@ class Statistics:
         """The name of a device; None before CUDA is initialised."""
         return self._cuda.get_device_name(device) if self._used() else None
 
+    def driver_id(self, device: int) -> str | None:
+        """What the driver knows a device by: its UUID, else its PCI address, never its number."""
+        if not self._used():
+            return None
+        told = self._cuda.get_device_properties(device)
+        uuid, bus = getattr(told, "uuid", None), getattr(told, "pci_bus_id", None)
+        if uuid is not None:
+            return f"GPU-{uuid}"
+        if bus is None:
+            return None
+        domain, place = getattr(told, "pci_domain_id", 0), getattr(told, "pci_device_id", 0)
+        return f"{domain:08X}:{bus:02X}:{place:02X}.0"
+
     def memory(self, device: int) -> tuple[Any, ...]:
         """(free, total) bytes as the driver says; None before CUDA is initialised."""
         return tuple(self._cuda.mem_get_info(device)) if self._used() else (None, None)
@@ -87,6 +101,55 @@ class Statistics:
             self._cuda.synchronize(device)
 
 
+class Events:
+    """Moments on the stream that is current on a device, as torch's own events tell them."""
+
+    def __init__(self, torch: Any, device: int) -> None:
+        self._cuda, self._device = torch.cuda, device
+
+    def mark(self) -> Any:
+        """An event that is recorded now; the device comes to it when what is before it is done."""
+        event = self._cuda.Event(enable_timing=True)
+        event.record(self._cuda.current_stream(self._device))
+        return event
+
+    def wait(self) -> None:
+        """Until the device has done all that it was given."""
+        self._cuda.synchronize(self._device)
+
+    def milliseconds(self, begin: Any, end: Any) -> float:
+        """Between two events that the device has come to."""
+        return float(begin.elapsed_time(end))
+
+
+def wait_for(torch: Any, kind: str) -> None:
+    """Until devices of a kind that is not CUDA's, as "mps", have done what they were given."""
+    wait = getattr(getattr(torch, kind, None), "synchronize", None)
+    if wait is not None and kind != "cpu":
+        wait()
+
+
+def memory_summary(torch: Any, device: int) -> str:
+    """torch's own table; a sentence where it has none, as before CUDA is used, when it raises."""
+    if not torch.cuda.is_initialized():
+        return "There is no memory summary: CUDA is not in use yet."
+    return str(torch.cuda.memory_summary(device))
+
+
+def autocast_dtype(torch: Any, kind: str) -> Any:
+    """The dtype of automatic mixed precision on devices of a kind; None where it is off."""
+    try:
+        return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else None
+    except (AttributeError, RuntimeError, TypeError):  # releases before 2.4, or a stand-in
+        return None
+
+
+def cudnn_benchmark(torch: Any) -> bool | None:
+    """Whether cuDNN tries algorithms out, which makes first iterations slow."""
+    found = getattr(getattr(getattr(torch, "backends", None), "cudnn", None), "benchmark", None)
+    return None if found is None else bool(found)
+
+
 def open_range(torch: Any, name: str, *, always: bool) -> Any:
     """A range of torch's profiler that is open, while torch records memory or `always`; or None."""
     try:
@@ -99,7 +162,8 @@ def open_range(torch: Any, name: str, *, always: bool) -> Any:
         return None
 
 
-def storage_of(torch, tensor, kinds=("cuda",)):
+def storage_of(torch: Any, tensor: Any,
+               kinds: Collection[str] = ("cuda",)) -> tuple[int, int, int] | None:
     """(device, address, bytes) of a tensor's storage; None where it has none on such a device."""
     try:
         if tensor.device.type not in kinds:
@@ -122,15 +186,15 @@ class Recorder:
     `when_ready` queues what is done when CUDA is initialised, so that nothing here does that.
     """
 
-    def __init__(self, torch):
+    def __init__(self, torch: Any) -> None:
         self._torch = torch
         self._memory = getattr(torch.cuda, "memory", None)
-        self._start = getattr(self._memory, "_record_memory_history", None)
-        self._take = getattr(self._memory, "_snapshot", None)
+        self._start: Any = getattr(self._memory, "_record_memory_history", None)
+        self._take: Any = getattr(self._memory, "_snapshot", None)
         self._on = getattr(torch._C, "_cuda_isHistoryEnabled", None)
         self._attach = getattr(torch._C, "_cuda_attach_out_of_memory_observer", None)
 
-    def refused(self):
+    def refused(self) -> str | None:
         """Why nothing can be recorded, or None."""
         import inspect
         version = getattr(self._torch, "version", None)
@@ -139,11 +203,39 @@ class Recorder:
         if self._start is None or self._take is None:
             return f"torch {self._torch.__version__} has no recorder of memory"
         if "max_entries" not in inspect.signature(self._start).parameters:
-            return f"torch {self._torch.__version__} is older than 2.1, the first whose recorder serves"
+            return (f"torch {self._torch.__version__} is older than 2.1, the first whose recorder "
+                    f"serves")
+        name = self.allocator()
+        if name is not None and name != "native":
+            return f"the allocator {name} keeps no history"
         return None
 
-    def when_ready(self, call):
-        """Runs call() when CUDA is initialised, at once if it is; False where that cannot be had."""
+    def allocator(self) -> str | None:
+        """The name of the allocator, "native" where it is torch's own; None where nobody knows."""
+        ask = getattr(self._torch._C, "_cuda_getAllocatorBackend", None)
+        try:
+            return str(ask()) if ask is not None else None
+        except Exception:  # as of the other raw functions, without a driver
+            return None
+
+    def devices(self) -> list[str | None]:
+        """The names of the devices, when CUDA is initialised."""
+        statistics = Statistics(self._torch)
+        return [statistics.device_name(number) for number in range(statistics.count() or 0)]
+
+    def usage(self, device: int) -> tuple[int | None, int | None]:
+        """(bytes allocated, bytes reserved) of a device now."""
+        try:
+            stats = Statistics(self._torch).stats(device)
+            nested = [stats[curve]["all"]["current"] if curve in stats else
+                      stats.get(curve + ".all.current")
+                      for curve in ("allocated_bytes", "reserved_bytes")]
+            return nested[0], nested[1]
+        except Exception:  # an older release has other names
+            return None, None
+
+    def when_ready(self, call: Callable[[], object]) -> bool:
+        """Runs call() when CUDA is initialised, at once if it is; False where it never will be."""
         cuda = self._torch.cuda
         if cuda.is_initialized():
             call()
@@ -157,29 +249,29 @@ class Recorder:
             calls.append((call, []))
         return calls is not None
 
-    def enabled(self):
+    def enabled(self) -> bool:
         """Whether somebody records; without a driver, which the question needs, nobody does."""
         try:
             return bool(self._on()) if self._on is not None else False
         except Exception:
             return False
 
-    def begin(self, max_entries, context, stacks):
+    def begin(self, max_entries: int, context: str | None, stacks: str) -> None:
         """Begins to record, with those keywords that this release has."""
         import inspect
         known = inspect.signature(self._start).parameters
         wanted = {"max_entries": max_entries, "stacks": stacks, "context": context}
         self._start(**{name: value for name, value in wanted.items() if name in known})
 
-    def stop(self):
+    def stop(self) -> None:
         """Ends recording, and forgets what was recorded."""
         self._start(enabled=None)
 
-    def snapshot(self):
+    def snapshot(self) -> Any:
         """What is recorded and what is allocated, as a dict."""
         return self._take()
 
-    def observe(self, observer):
+    def observe(self, observer: Callable[[int, int, int, int], object]) -> bool:
         """observer(device, asked, total, free) runs before each out-of-memory error, for ever."""
         if self._attach is not None:
             self._attach(observer)

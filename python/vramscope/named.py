@@ -3,9 +3,24 @@
 A snapshot has addresses and stacks; the process that writes it also knows modules, optimizers and
 variables.  One pass over the objects of the garbage collector finds them; nothing is kept.
 """
+from __future__ import annotations
+
 import gc
 import sys
 import time
+
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Collection, Iterator
+    from types import FrameType
+    from typing import Any
+
+    from vramscope._core import Handle
+    from vramscope.recording import Source
+
+    _Entry = dict[str, Any]
+    _Key = tuple[int, int]  # device, address
 
 __all__ = ["Names", "names"]
 
@@ -19,18 +34,29 @@ PARALLEL = ("DistributedDataParallel", "DataParallel")
 
 
 class Names:
-    """What was found: `tensors`, the largest first, each a dict; `dropped` of them are left out."""
+    """What was found: `tensors`, the largest first, each a dict; `dropped` of them are left out.
 
-    def __init__(self, tensors, dropped, time_us):
+    Sizes are in bytes, as the storages have them.  to_dict() is the key `vramscope` of a snapshot.
+
+    >>> import vramscope
+    >>> from vramscope import sim
+    >>> with sim.Device() as device:
+    ...     weights = device.alloc("1GiB", tag="weights")
+    ...     names = vramscope.names()
+    >>> len(names), names.to_dict()["names"]["tensors"][0]["bytes"]
+    (1, 1073741824)
+    """
+
+    def __init__(self, tensors: list[_Entry], dropped: int, time_us: int) -> None:
         self.tensors, self.dropped, self.time_us = tensors, dropped, time_us
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.tensors)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[_Entry]:
         return iter(self.tensors)
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """The key `vramscope` of a snapshot."""
         return {"schema": SCHEMA, "names": {"time_us": self.time_us, "dropped": self.dropped,
                                             "tensors": self.tensors}}
@@ -39,28 +65,32 @@ class Names:
 class _Search:
     """One pass: what is found, by (device, address)."""
 
-    def __init__(self, seconds, kinds):
+    def __init__(self, seconds: float | None, kinds: Collection[str],
+                 source: Source | None) -> None:
+        # Addresses of one device mean nothing on another: simulated ones begin alike.
+        self.all, self.device = source is None, getattr(source, "device", None)
         self.end = None if seconds is None else time.monotonic() + seconds
         self.kinds = kinds  # kinds of devices whose tensors count
-        self.found = {}  # (device, address): entry
-        self.objects = {}  # (device, address): objects that are this memory
-        self.variables = {}  # id of an object: the variable that holds it
-        self.modules, self.optimizers = [], []
+        self.found: dict[_Key, _Entry] = {}
+        self.objects: dict[_Key, list[Any]] = {}  # objects that are this memory
+        self.variables: dict[int, str] = {}  # id of an object: the variable that holds it
+        self.modules: list[Any] = []
+        self.optimizers: list[Any] = []
         self.cut = False
 
-    def late(self):
+    def late(self) -> bool:
         if self.end is not None and time.monotonic() > self.end:
             self.cut = True
         return self.cut
 
-    def collect(self):
+    def collect(self) -> None:
         """Sorts the collector's objects by their classes; asks no object for its __class__."""
         from vramscope._core import Handle
-        torch = sys.modules.get("torch")
+        torch = sys.modules.get("torch") if self.device is None else None
         tensor = getattr(torch, "Tensor", None)
         module = getattr(getattr(torch, "nn", None), "Module", None)
         optimizer = getattr(getattr(torch, "optim", None), "Optimizer", None)
-        what = {}
+        what: dict[type, str] = {}
         for place, thing in enumerate(gc.get_objects()):
             if place % 1000 == 0 and self.late():
                 break
@@ -81,13 +111,12 @@ class _Search:
             else:
                 (self.modules if kind == "module" else self.optimizers).append(thing)
 
-    def add_handle(self, handle):
-        if handle.live:
-            entry = {"device": handle.device, "address": handle.address, "bytes": handle.bytes,
-                     "kind": "tensor", "name": handle.tag}
-            self.put(entry, handle)
+    def add_handle(self, handle: Handle) -> None:
+        if handle.live and (self.all or handle.owner is self.device):
+            self.put({"device": handle.device, "address": handle.address, "bytes": handle.bytes,
+                      "kind": "tensor", "name": handle.tag}, handle)
 
-    def add_tensor(self, tensor):
+    def add_tensor(self, tensor: Any) -> _Entry | None:
         """An entry without a name; None where it is not in memory of such a device."""
         from vramscope import _torch
         place = _torch.storage_of(sys.modules["torch"], tensor, self.kinds)
@@ -99,12 +128,12 @@ class _Search:
                  "dtype": str(tensor.dtype).removeprefix("torch.")}
         return self.put(entry, tensor)
 
-    def put(self, entry, thing):
+    def put(self, entry: _Entry, thing: Any) -> _Entry:
         key = entry["device"], entry["address"]
         self.objects.setdefault(key, []).append(thing)
         return self.found.setdefault(key, entry)
 
-    def name(self, tensor, kind, name, of=None):
+    def name(self, tensor: Any, kind: str, name: str, of: str | None = None) -> None:
         """Calls a tensor by a name; a second one for the same memory is listed as shared."""
         entry = self.add_tensor(tensor) if tensor is not None else None
         if entry is None:
@@ -117,12 +146,14 @@ class _Search:
         elif entry["name"] != name and name not in entry.setdefault("shared", []):
             entry["shared"].append(name)
 
-    def look_at_variables(self):
+    def look_at_variables(self) -> None:
         """Names of variables: of functions that are running, of their modules, of __main__."""
         main = sys.modules.get("__main__")
         spaces = {} if main is None else {id(vars(main)): (vars(main), "")}
-        for frame in list(sys._current_frames().values()):
-            depth = 0
+        # At the end no variable here holds a frame: one of them is this one's.
+        frames: list[FrameType | None] = list(sys._current_frames().values())
+        while frames:
+            frame, depth = frames.pop(), 0
             while frame is not None and depth < FRAMES_MOST:
                 module = str(frame.f_globals.get("__name__", ""))
                 if not (module + ".").startswith("vramscope."):
@@ -135,7 +166,7 @@ class _Search:
                 if type(key) is str and not key.startswith("__"):
                     self.variables.setdefault(id(value), prefix + key)
 
-    def look_at_frame(self, frame):
+    def look_at_frame(self, frame: FrameType) -> None:
         code = frame.f_code
         if not code.co_flags & OPTIMIZED:
             return
@@ -147,7 +178,7 @@ class _Search:
         if type(held) is dict and sys.getrefcount(held) <= 3:
             held.clear()
 
-    def name_modules(self, given):
+    def name_modules(self, given: Any) -> None:
         inner = {id(child) for module in self.modules
                  for child in vars(module).get("_modules", {}).values()}
         roots = [given] if given is not None else []
@@ -165,7 +196,7 @@ class _Search:
                     path = path.replace(first + ".module", first, 1)
                 self.name_module(path, module, type(root).__name__)
 
-    def name_module(self, path, module, of):
+    def name_module(self, path: str, module: Any, of: str) -> None:
         own = vars(module)
         for key, parameter in list(own.get("_parameters", {}).items()):
             self.name(parameter, "parameter", f"{path}.{key}", of)
@@ -174,7 +205,7 @@ class _Search:
         for key, buffer in list(own.get("_buffers", {}).items()):
             self.name(buffer, "buffer", f"{path}.{key}", of)
 
-    def name_states(self, given):
+    def name_states(self, given: Any) -> None:
         from vramscope import _torch
         for optimizer in ([given] if given is not None else []) + self.optimizers:
             if self.late():
@@ -189,7 +220,7 @@ class _Search:
                         self.name(value, "optimizer_state",
                                   f"{first}.{key}" + (f" of {owner}" if owner else ""))
 
-    def name_rest(self):
+    def name_rest(self) -> None:
         """Variables, then for the largest what refers to them."""
         for key, entry in self.found.items():
             for thing in self.objects[key]:
@@ -207,7 +238,7 @@ class _Search:
                 return
             self.found[key]["name"] = self.holder(self.objects[key][0])
 
-    def holder(self, thing):
+    def holder(self, thing: Any) -> str | None:
         """A list, dict or object that refers to it, where that has a name; or None."""
         for holder in gc.get_referrers(thing):
             name, cls = self.variables.get(id(holder)), type(holder)
@@ -223,7 +254,7 @@ class _Search:
                               if id(o) in self.variables and type(o) not in (dict, list)), None)
                 if owner is not None and type(key) is str:
                     return f"{self.variables[id(owner)]}.{key}"
-            elif hasattr(cls, "__dictoffset__") and cls.__dictoffset__ and cls.__module__ != __name__:
+            elif getattr(cls, "__dictoffset__", 0) and cls.__module__ != __name__:
                 own = object.__getattribute__(holder, "__dict__")
                 key = next((k for k, one in list(own.items()) if one is thing), None)
                 if key is not None:
@@ -231,13 +262,17 @@ class _Search:
         return None
 
 
-def find(*, model=None, optimizer=None, seconds=None, kinds=("cuda",)):
-    """Names of what is alive now; `seconds` bounds the search, and what is then missing is counted."""
-    search = _Search(seconds, kinds)
+def find(*, model: Any = None, optimizer: Any = None, seconds: float | None = None,
+         kinds: Collection[str] = ("cuda",), source: Source | None = None) -> Names:
+    """Names of what is alive now; what is missing after `seconds` of search is counted.
+
+    source: whose memory it is; None: of every device.
+    """
+    search = _Search(seconds, kinds, source)
     time_us = time.time_ns() // 1000
     search.collect()
     search.look_at_variables()
-    if sys.modules.get("torch") is not None:
+    if sys.modules.get("torch") is not None and search.device is None:
         search.name_modules(model)
         search.name_states(optimizer)
     search.name_rest()
@@ -249,7 +284,8 @@ def find(*, model=None, optimizer=None, seconds=None, kinds=("cuda",)):
     return Names(kept, len(listed) - len(kept), time_us)
 
 
-def names(path=None, *, model=None, optimizer=None):
+def names(path: str | os.PathLike[str] | None = None, *, model: Any = None,
+          optimizer: Any = None) -> Names:
     """What is alive on the devices, by name: a Names; with a path also as a JSON file there.
 
     model, optimizer: whose parameters, gradients and states are told by name; where they are not
@@ -266,5 +302,5 @@ def names(path=None, *, model=None, optimizer=None):
         import json
         from vramscope import recording
         text = json.dumps(made.to_dict(), indent=1, ensure_ascii=True)
-        recording.write_whole(path, lambda file: file.write(text.encode()))
+        recording.write_text(path, text)
     return made

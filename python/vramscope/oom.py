@@ -4,66 +4,59 @@ An observer runs inside the failing request, before the exception is raised; it 
 and returns.  The verdict is printed when the exception leaves the program.  The exception itself
 is never touched.
 """
+from __future__ import annotations
+
 import os
 import sys
 import time
+
+from vramscope.hooks import Hooks, say, swallow
+
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType, TracebackType
+    from typing import Any, Protocol
+
+    from vramscope.named import Names
+    from vramscope.recording import Source
+    from vramscope.sim import Device
+
+    _Path = str | os.PathLike[str]
+
+    class Handler(Protocol):
+        """Who is told of a failure, in the process that it belongs to."""
+
+        pid: int
+
+        def heard(self, event: Event) -> None: ...
 
 __all__ = ["Event", "Handle", "on_oom", "recognise"]
 
 CAUSES_MOST = 16
 EVENTS_MOST = 1000
-VERDICT_SECONDS = 10.0
 LARGEST_NAMES = 3
 PHRASES = ("out of memory", "resource exhausted", "failed to allocate", "allocation failed")
 
-failures = 0  # what our own hooks raised and nobody was to see
-_handlers = []  # who is told of an event: objects with heard(event)
-_events = []  # the newest EVENTS_MOST
+_handlers: list[Handler] = []
+_events: list[Event] = []  # the newest EVENTS_MOST
 _counted = 0
-_observed = []  # sources that have the observer
+_observed: list[object] = []  # sources that have the observer
 _busy = False
+_line_of: int | None = None  # the process at whose end the line of caught failures is said
+run_is_here = False  # it says that line, and more
 
 
-def swallow(error):
-    """Counts what a hook of ours raised; an interrupt is given back to the program afterwards."""
-    global failures
-    failures += 1
-    if isinstance(error, KeyboardInterrupt):
-        import _thread
-
-        def interrupt():
-            time.sleep(0.01)  # when the hook has returned: inside it this would replace the error
-            _thread.interrupt_main()
-        _thread.start_new_thread(interrupt, ())
-
-
-def say(text):
-    """Writes a text to stderr, by one write and whether or not that can be."""
-    try:
-        stream = sys.stderr
-        if stream is None:
-            return
-        stream.flush()
-        try:
-            number = stream.fileno()
-        except (AttributeError, OSError, ValueError):
-            stream.write(text)
-            return
-        os.write(number, text.encode("utf-8", "backslashreplace"))
-    except Exception as error:
-        swallow(error)
-
-
-def chain(error):
+def chain(error: BaseException | None) -> list[BaseException]:
     """The exception and what it was raised from."""
-    found = []
+    found: list[BaseException] = []
     while error is not None and len(found) < CAUSES_MOST:
         found.append(error)
         error = error.__cause__
     return found
 
 
-def recognise(error):
+def recognise(error: BaseException | None) -> Exception | None:
     """The exception of a chain by which device memory ran out, or None."""
     for one in chain(error):
         if isinstance(one, MemoryError) or not isinstance(one, Exception):
@@ -83,7 +76,8 @@ def recognise(error):
 class Event:
     """A request that failed: what the observer was told, and the file that was written of it."""
 
-    def __init__(self, from_source, device, asked, total, free):
+    def __init__(self, from_source: Source, device: int, asked: int, total: int,
+                 free: int) -> None:
         threading = sys.modules.get("threading")
         import _thread
         ident = _thread.get_ident()
@@ -93,12 +87,22 @@ class Event:
         # None: a thread that Python did not begin, such as one of torch's backward pass
         self.thread = ident if threading is None or ident in threading._active else None
         self.site = call_site()
-        self.path, self.names, self.told = None, None, False
+        self.allocated, self.reserved = from_source.usage(device)
+        self.path: str | None = None
+        self.largest: list[dict[str, Any]] = []  # tensors with a name
+        self.message: str | None = None  # the exception's text, when it is told
+        self.verdict: str | None = None  # what its verdict is called, likewise
+        self.told: int | None = None  # the id of the exception that it was told of
+        self.counts = False  # whether it is to be said at the end, if it is caught
+
+    def keep_largest(self, names: Names | None) -> None:
+        """All of them would be held for as long as the event is kept."""
+        self.largest = [] if names is None else names.tensors[:LARGEST_NAMES]
 
 
-def call_site():
+def call_site() -> tuple[str, int] | None:
     """(file, line) of the innermost frame outside this package and torch."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         module = str(frame.f_globals.get("__name__", "")).partition(".")[0]
         if module not in ("vramscope", "torch"):
@@ -107,7 +111,7 @@ def call_site():
     return None
 
 
-def observe(from_source):
+def observe(from_source: Source) -> bool:
     """Attaches the observer to a source, once: it can not be detached."""
     key = getattr(from_source, "device", None) or type(from_source)
     if any(one is key for one in _observed):
@@ -118,7 +122,7 @@ def observe(from_source):
     return attached
 
 
-def _heard(from_source, device, asked, total, free):
+def _heard(from_source: Source, device: int, asked: int, total: int, free: int) -> None:
     """The observer: returns normally, whatever happens."""
     global _busy, _counted
     pid = os.getpid()  # in a forked child those of the parent are silent
@@ -142,7 +146,7 @@ def _heard(from_source, device, asked, total, free):
         _busy = False
 
 
-def event_of(error):
+def event_of(error: BaseException | None) -> tuple[Exception | None, Event | None]:
     """(the exception by which memory ran out, the newest Event that is its); each may be None."""
     import _thread
     found = recognise(error)
@@ -152,179 +156,47 @@ def event_of(error):
     of_device = "OutOfMemoryError" in {cls.__name__ for cls in type(found).__mro__}
     for event in reversed(_events if of_device else ()):
         if event.thread in (None, here):
-            return found, None if event.told else event
+            return found, event if event.told in (None, id(found)) else None
     return found, None
 
 
-def untold():
+def untold() -> list[Event]:
     """Events that the program caught."""
-    return [event for event in _events if not event.told]
+    return [event for event in _events if event.told is None]
 
 
-def verdict(path, message):
-    """The text of `vramscope oom --message MESSAGE PATH`; None where that takes too long."""
-    from vramscope import _core
-    end = time.monotonic() + VERDICT_SECONDS
-
-    class Late(Exception):
-        pass
-
-    def progress(done, total):
-        if time.monotonic() > end:
-            raise Late
+def _at_exit() -> None:
+    """What on_oom kept and nobody was told of is one line."""
     try:
-        with _core.load(path, threads=1, progress=progress) as recording:
-            colour, wide = terminal()
-            text = recording.oom(message=message or None).text(colour=colour, width=wide)
-            return text
-    except Late:
-        return None
-
-
-def terminal():
-    """(whether stderr shows colours, its width or None)."""
-    try:
-        number = sys.stderr.fileno()
-        if not os.isatty(number):
-            return False, 80
-        return "NO_COLOR" not in os.environ, os.get_terminal_size(number).columns
-    except (AttributeError, OSError, ValueError):
-        return False, 80
-
-
-def keep_verdict(event, text):
-    """In the folder of a bundle; the manifest lists what was written at the failure itself."""
-    folder, name = os.path.split(event.path)
-    if name == "snapshot.pickle":
-        from vramscope import recording
-        try:
-            recording.write_whole(os.path.join(folder, "verdict.txt"),
-                                  lambda file: file.write(text.encode("utf-8", "backslashreplace")))
-        except OSError as error:
-            swallow(error)
-
-
-def largest_names(event, text):
-    """Lines of the largest tensors, where the verdict does not name them itself."""
-    shown = event.names.tensors[:LARGEST_NAMES] if event.names is not None else []
-    lines = [f"  {entry['bytes']:>14,} B  {entry['name']}\n" for entry in shown]
-    if not lines or all(entry["name"] in text for entry in shown):
-        return ""
-    return "largest tensors with a name:\n" + "".join(lines)
-
-
-def tell(error, rank=None):
-    """Prints what happened, where memory ran out by this exception; whether it did."""
-    found, event = event_of(error)
-    if found is None:
-        return False
-    message = str(found)
-    if event is None:
-        say(f"vramscope: memory ran out; there is no snapshot of it\n{message}\n")
-        return True
-    event.told = True
-    tell_event(event, message, rank)
-    return True
-
-
-def tell_event(event, message, rank=None):
-    event.told = True
-    who = "" if rank is None else f" (rank {rank})"
-    text = f"vramscope: memory ran out on cuda:{event.device}{who}\n"
-    if event.path is None or not os.path.exists(event.path):
-        say(text + (f"{message}\n" if message else "") + figures(event))
-        return
-    more = f"vramscope: {event.path}   more: vramscope oom {event.path}\n"
-    try:
-        told = verdict(event.path, message)
-    except Exception as failure:
-        swallow(failure)
-        told = f"vramscope: no verdict: {failure}\n"
-    if told is not None:
-        text += told if told.endswith("\n") else told + "\n"
-        text += largest_names(event, told)
-        keep_verdict(event, text)
-    say(text + more)
-
-
-def figures(event):
-    """What is known without a snapshot."""
-    rows = (("asked", event.asked), ("free", event.free), ("capacity", event.total))
-    return "".join(f"{name:9} {'-' if value is None else format(value, ',')} B\n"
-                   for name, value in rows)
-
-
-class Hooks:
-    """sys.excepthook and threading.excepthook, each with the one that was there called first."""
-
-    def __init__(self, after, cut=None):
-        self._after, self._cut = after, cut
-        self._before, self._pid = None, os.getpid()
-
-    def install(self):
-        """Wraps the hook that is there now."""
-        self.wrap_uncaught()
-        self.install_threads()
-
-    def wrap_uncaught(self):
-        self._before = sys.excepthook
-        sys.excepthook = self.uncaught
-
-    def install_threads(self):
-        import threading
-        self._threads_before = threading.excepthook
-        threading.excepthook = self.uncaught_in_thread
-
-    def remove(self):
-        if sys.excepthook == self.uncaught:
-            sys.excepthook = self._before
-        threading = sys.modules.get("threading")
-        if threading is not None and threading.excepthook == self.uncaught_in_thread:
-            threading.excepthook = self._threads_before
-
-    def uncaught(self, kind, error, trace):
-        try:
-            if self._cut is not None:
-                trace = self._cut(error, trace)
-        except BaseException as failure:
-            swallow(failure)
-        try:
-            self._before(kind, error, trace)
-        finally:
-            self._tell(error)
-
-    def uncaught_in_thread(self, args):
-        error = args.exc_value
-        try:
-            self._threads_before(args)
-        finally:
-            self._tell(error)
-
-    def _tell(self, error):
-        try:
-            if os.getpid() == self._pid:
-                self._after(error)
-        except BaseException as failure:
-            swallow(failure)
+        if _line_of == os.getpid() and not run_is_here:
+            from vramscope import telling
+            caught = [event for event in untold() if event.counts]
+            folders = [os.path.dirname(event.path) for event in caught if event.path is not None]
+            telling.tell_caught(caught, [folder for folder in folders if os.path.isdir(folder)])
+    except BaseException as error:
+        swallow(error)
 
 
 class Limits:
     """How many files there may be, and how large: the oldest of our own go first."""
 
-    def __init__(self, max_dumps, max_bytes, min_seconds, remove):
+    def __init__(self, max_dumps: int, max_bytes: int | str, min_seconds: float,
+                 remove: Callable[[str], object]) -> None:
         from vramscope import _core
         self.max_dumps, self.min_seconds = max_dumps, min_seconds
         self.max_bytes = _core.size(max_bytes) if isinstance(max_bytes, str) else int(max_bytes)
-        self._remove, self._kept, self._last = remove, [], {}
+        self._remove = remove
+        self._kept: list[tuple[str, int]] = []
+        self._last: dict[tuple[str, int] | None, float] = {}
 
-    def allows(self, event):
+    def allows(self, event: Event) -> bool:
         now, before = time.monotonic(), self._last.get(event.site)
         if self.max_dumps < 1 or (before is not None and now - before < self.min_seconds):
             return False
         self._last[event.site] = now
         return True
 
-    def keep(self, path, size):
+    def keep(self, path: str, size: int) -> None:
         """A file was written: older ones that are too many go, the newest stays."""
         self._kept.append((path, size))
         while len(self._kept) > 1 and (len(self._kept) > self.max_dumps or
@@ -332,24 +204,33 @@ class Limits:
             self._remove(self._kept.pop(0)[0])
 
     @property
-    def kept(self):
+    def kept(self) -> list[str]:
         return [path for path, _ in self._kept]
 
 
 class Handle:
-    """Made by on_oom(): `with`, or cancel(). `dumps`: the folders that were written and are kept."""
+    """Made by on_oom(): `with`, or cancel().  `dumps`: the folders that are kept."""
 
-    def __init__(self, folder, max_entries, limits, verdict, snapshot):
+    def __init__(self, folder: _Path, max_entries: int, limits: Limits, verdict: bool,
+                 snapshot: bool) -> None:
         self._dir, self._entries, self._limits = folder, max_entries, limits
         self._verdict, self._snapshot = verdict, snapshot
-        self._number, self._hooks, self.pid, self.refused = 0, None, os.getpid(), None
+        self._number, self.pid = 0, os.getpid()
+        self._hooks: Hooks | None = None
+        self.refused: str | None = None
 
     @property
-    def dumps(self):
+    def dumps(self) -> list[str]:
         return self._limits.kept
 
-    def start(self):
+    def start(self) -> Handle:
+        global _line_of
         from vramscope import backends
+        if _line_of != self.pid:
+            import atexit
+            atexit.unregister(_at_exit)
+            atexit.register(_at_exit)
+            _line_of = self.pid
         _handlers.append(self)
         backends.watch(self._watch)
         if "torch" in sys.modules:
@@ -359,7 +240,7 @@ class Handle:
             late.when_imported("torch", self._torch_is_here)
         return self
 
-    def _torch_is_here(self):
+    def _torch_is_here(self) -> None:
         """Queues the beginning, so that CUDA is not initialised by it."""
         try:
             from vramscope import _torch, recording
@@ -372,39 +253,42 @@ class Handle:
         except BaseException as error:
             swallow(error)
 
-    def _watch(self, device):
+    def _watch(self, device: Device) -> None:
         from vramscope import recording
         if self in _handlers:
             self._begin(recording.SimSource(device))
 
-    def _begin(self, there):
+    def _begin(self, there: Source) -> None:
         try:
             if self not in _handlers or os.getpid() != self.pid:
                 return
-            if self._snapshot and not there.enabled():
-                there.begin(self._entries, "all", "python")
+            if self._snapshot:
+                from vramscope import recording
+                self.refused = recording.begin(there, self._entries, "all", "python")
             observe(there)
         except BaseException as error:
             swallow(error)
 
-    def cancel(self):
+    def cancel(self) -> None:
         """Ends it: later failures are not told to it."""
         if self in _handlers:
             _handlers.remove(self)
         if self._hooks is not None:
             self._hooks.remove()
 
-    def hook(self):
+    def hook(self) -> Handle:
         """Verdicts are printed when an exception leaves the program."""
         self._hooks = Hooks(self._tell)
         self._hooks.install()
         return self
 
-    def _tell(self, error):
+    def _tell(self, error: BaseException | None) -> None:
         if self._verdict and self in _handlers:
-            tell(error)
+            from vramscope import telling
+            telling.tell(error, refused=self.refused)
 
-    def heard(self, event):
+    def heard(self, event: Event) -> None:
+        event.counts = event.counts or self._verdict
         if not self._snapshot or not self._limits.allows(event):
             return
         from vramscope import recording
@@ -416,9 +300,9 @@ class Handle:
         part = os.path.join(os.fsdecode(self._dir), f".{name}.part")
         try:
             os.makedirs(part, 0o700)
-            path, event.names = recording.write_snapshot(
-                event.source, os.path.join(part, "snapshot.pickle"),
-                seconds=recording.NAMES_SECONDS)
+            _, names = recording.write_snapshot(event.source, os.path.join(part, "snapshot.pickle"),
+                                                seconds=recording.NAMES_SECONDS)
+            event.keep_largest(names)
             write_facts(part, event, kind)
             os.rename(part, folder)
         except OSError as error:
@@ -431,41 +315,68 @@ class Handle:
         event.path = os.path.join(folder, "snapshot.pickle")
         self._limits.keep(folder, sum(entry.stat().st_size for entry in os.scandir(folder)))
 
-    def __enter__(self):
+    def __enter__(self) -> Handle:
         return self
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
         try:
-            if error is not None and self._verdict and self in _handlers:
-                tell(error)
+            if error is not None:
+                self._tell(error)
         except BaseException as failure:
             swallow(failure)
         self.cancel()
 
 
-def remove_folder(path):
+def remove_folder(path: str) -> None:
     import shutil
     shutil.rmtree(path, ignore_errors=True)
 
 
-def write_facts(folder, event, kind):
+def versions() -> dict[str, str | None]:
+    """What is running, by name; None: it is not imported, or built without."""
+    import platform
+    from vramscope import _core
+    torch = sys.modules.get("torch")
+    built = getattr(torch, "version", None)
+    version: str | None = getattr(torch, "__version__", None)
+    return {"python": platform.python_version(), "vramscope": _core.version(),
+            "torch": None if version is None else str(version),
+            "cuda": getattr(built, "cuda", None), "hip": getattr(built, "hip", None)}
+
+
+def allocator_settings() -> str | None:
+    """Those of torch's allocator; 2.9 has a second name for them."""
+    names = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF")
+    return next((os.environ[name] for name in names if name in os.environ), None)
+
+
+def device_names(there: Source) -> list[str | None] | None:
+    """None where the devices do not say."""
+    try:
+        return there.devices()
+    except Exception as error:
+        swallow(error)
+        return None
+
+
+def write_facts(folder: str, event: Event, kind: str) -> None:
     """What stands beside the snapshot: metadata, environment, events, and the list of all."""
     import json
-    import platform
-    from vramscope import _core, ranks, recording
+    from vramscope import ranks, recording
     try:
         identity = ranks.identity()
     except ValueError:
         identity = dict.fromkeys(ranks.FIELDS)
-    torch = sys.modules.get("torch")
-    documents = {
+    documents: dict[str, Any] = {
         "metadata.json": {"schema_version": 1, "backend": kind, "device": event.device,
                           "asked_bytes": event.asked, "total_bytes": event.total,
-                          "free_bytes": event.free, "time": event.time, "site": event.site,
+                          "free_bytes": event.free, "allocated_bytes": event.allocated,
+                          "reserved_bytes": event.reserved, "time": event.time, "site": event.site,
                           "pid": os.getpid(), **identity},
-        "environment.json": {"python": platform.python_version(), "vramscope": _core.version(),
-                             "torch": getattr(torch, "__version__", None),
-                             "allocator": os.environ.get("PYTORCH_CUDA_ALLOC_CONF")},
+        "environment.json": {**versions(), "allocator": allocator_settings(),
+                             "devices": device_names(event.source),
+                             "variables": ranks.variables()},
         "events.json": [{"device": e.device, "asked_bytes": e.asked, "free_bytes": e.free,
                          "time": e.time, "site": e.site} for e in _events],
     }
@@ -473,20 +384,21 @@ def write_facts(folder, event, kind):
     documents["manifest.json"] = {"schema_version": 1, "files": sorted([*files, "manifest.json"])}
     for name, document in documents.items():
         text = json.dumps(document, indent=1) + "\n"
-        recording.write_whole(os.path.join(folder, name),
-                              lambda file, text=text: file.write(text.encode()))
+        recording.write_text(os.path.join(folder, name), text)
 
 
-def on_oom(dir="oom_dumps", *, max_entries=100_000, max_dumps=5, max_bytes="256MiB", verdict=True,
-           snapshot=True, min_seconds=60):
+def on_oom(dir: _Path = "oom_dumps", *, max_entries: int = 100_000, max_dumps: int = 5,
+           max_bytes: int | str = "256MiB", verdict: bool = True, snapshot: bool = True,
+           min_seconds: float = 60) -> Handle:
     """From now on, or in a `with` block, failures for lack of device memory are kept and explained.
 
     dir: where a folder of each is written, at most max_dumps of max_bytes (bytes, or a size such as
     "256MiB") together, older ones are removed; a line of the program that fails again within
     min_seconds is not written again. snapshot: whether they hold one, of the newest max_entries
     events of each device.
-    verdict: it is printed when the exception leaves the program or the block. Returns a Handle with
-    cancel(). Nothing of this changes the exception.
+    verdict: it is printed when the exception leaves the program or the block; failures that the
+    program caught are one line at its end. Returns a Handle with cancel(). Nothing of this changes
+    the exception.
 
     >>> import tempfile, vramscope
     >>> from vramscope import sim

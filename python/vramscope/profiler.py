@@ -33,6 +33,15 @@ class Scope(_core.Scope):
     It can be entered again, also while it is open; every entry gives a ScopeResult, the last one
     in `result`. A decorated function runs exactly once for each call; the interval of a generator
     lasts from the first resume until it is exhausted, closed, or raises.
+
+    >>> from vramscope import Profiler, sim
+    >>> with sim.Device() as device, Profiler() as p:
+    ...     @p.scope("load")
+    ...     def load():
+    ...         return device.alloc("1MiB")
+    ...     weights = load()
+    ...     p.scopes()[0].peak_bytes
+    1048576
     """
 
     __slots__ = ()
@@ -165,7 +174,14 @@ class Summary(Answer):
     `device`, `calls`, `raised`, `total_ns`, `longest_ns`, `start_bytes` of the first interval and
     `end_bytes` of the last, `peak_bytes`, `peak_delta_bytes` above the start of its interval,
     `growth_bytes`, `allocated_total_bytes` and `allocations` in all, `transient_ratio`, the share of
-    them that no interval kept, and the number of intervals of each state.
+    them that no interval kept, and the number of intervals of each state. Bytes are those of the
+    device's counters.
+
+    >>> from vramscope import Profiler, sim
+    >>> with sim.Device() as device, Profiler() as p, p.scope("load"):
+    ...     weights = device.alloc("1MiB")
+    >>> [(row["path"], row["peak_bytes"]) for row in p.summary().rows]
+    [(['load'], 1048576)]
     """
 
     @property
@@ -206,6 +222,24 @@ def _close_range(opened: Any) -> None:
         opened.__exit__(None, None, None)
 
 
+_DEFAULTS: dict[str, Any] = dict(
+    enabled=True, capacity=65_536, backend=None, stats=True, host=False, synchronize=False,
+    preserve_torch_peak=False, stack=0, track_tensors=False, annotate=None, strict=False)
+
+
+def _settings(device: Any, *, backend: Any, capacity: int, track_tensors: bool,
+              **others: Any) -> dict[str, Any]:
+    """What the core is told."""
+    if not 1 <= capacity <= 1 << 24:
+        raise ValueError(f"a capacity is 1 to {1 << 24} records, not {capacity}")
+    count: Any = None
+    if track_tensors:
+        from vramscope import census
+        count = census.begin
+    return {"backend": backends.choose(backend), "device": backends.device_number(device),
+            "scope_class": Scope, "capacity": capacity, "census": count, **others}
+
+
 class Profiler(_core.Profiler):
     """Checkpoints and scopes of a running program, with peaks that nesting does not disturb.
 
@@ -215,7 +249,9 @@ class Profiler(_core.Profiler):
     `losses`, and totals stay right. `stats=False` keeps times alone. `host` adds memory of the
     process. `synchronize` waits for the device before a reading. `preserve_torch_peak` forbids
     resets of the device's peaks: peaks may then be lower bounds. `stack`: innermost frames that a
-    record keeps. `annotate`: None opens ranges of torch's profiler for phases and steps while torch
+    record keeps. `track_tensors`: results of scopes have `tensors_born` and `tensors_died`, for
+    which all objects of the program are looked at twice, at the end within `duration_ns`.
+    `annotate`: None opens ranges of torch's profiler for phases and steps while torch
     records memory, True always, False never. `strict` reads again after a reset, and raises where a
     reading fails.
 
@@ -229,6 +265,31 @@ class Profiler(_core.Profiler):
     ...         weights = device.alloc("1GiB")
     ...     p.checkpoint("loaded").allocated_bytes
     1073741824
+
+    Steps with their phases, a call, and what there is afterwards:
+
+    >>> import tempfile
+    >>> with sim.Device() as device, Profiler() as p:
+    ...     p.watch()
+    ...     for _ in range(2):
+    ...         record = p.step()
+    ...         with p.phase("forward"):
+    ...             value, result = p.call(device.alloc, "20MiB")
+    ...     p.close()
+    >>> len(p.records()), [done.name for done in p.scopes()][:3]
+    (2, ['Device.alloc', 'forward', 'step'])
+    >>> result.peak_delta_bytes, p.summary().rows[0]["calls"], p.report("csv")[:4]
+    (20971520, 2, 'path')
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = p.save(folder + "/run.json")
+    >>> p.reset()
+    Traceback (most recent call last):
+    ValueError: closed
+    >>> p.finish()
+
+    Raises Error with the status "usage" for a device or a backend that there is not, ValueError for
+    a number out of its range and after close(), TypeError for a name that is no str. What fails in
+    a hook of ours is counted in `losses`, and the program goes on.
     """
 
     def __new__(cls, device: Any = None, *, enabled: bool = True, capacity: int = 65_536,
@@ -236,13 +297,10 @@ class Profiler(_core.Profiler):
                 synchronize: bool = False, preserve_torch_peak: bool = False, stack: int = 0,
                 track_tensors: bool = False, annotate: bool | None = None,
                 strict: bool = False) -> Self:
-        if not 1 <= capacity <= 1 << 24:
-            raise ValueError(f"a capacity is 1 to {1 << 24} records, not {capacity}")
-        return super().__new__(cls, backend=backends.choose(backend),
-                               device=backends.device_number(device), scope_class=Scope,
-                               capacity=capacity, enabled=enabled, stats=stats, host=host,
-                               synchronize=synchronize, preserve_torch_peak=preserve_torch_peak,
-                               strict=strict, stack=stack)
+        return super().__new__(cls, **_settings(
+            device, enabled=enabled, capacity=capacity, backend=backend, stats=stats, host=host,
+            synchronize=synchronize, preserve_torch_peak=preserve_torch_peak, stack=stack,
+            track_tensors=track_tensors, strict=strict))
 
     def __init__(self, device: Any = None, *, enabled: bool = True, capacity: int = 65_536,
                  backend: Any = None, stats: bool = True, host: bool = False,
@@ -250,6 +308,10 @@ class Profiler(_core.Profiler):
                  track_tensors: bool = False, annotate: bool | None = None,
                  strict: bool = False) -> None:
         self._annotate = annotate
+        self._reset_peaks = not preserve_torch_peak
+        self._sampler: _core.Sampler | None = None
+        self._sampled: tuple[Any, ...] = ()  # backend, device, interval
+        self._capacity = capacity
         self._step_scope: Phase | None = None
         self._steps = 0
         if enabled:
@@ -262,10 +324,96 @@ class Profiler(_core.Profiler):
         self.close()
 
     def close(self) -> None:
-        """Ends the step and records nothing any more; what was recorded stays."""
+        """Ends the step and the sampling, and records nothing any more; what was recorded stays."""
         if not self.closed:
+            self.stop_sampling()
             self._end_step()
             self.finish()
+
+    def renew(self, device: Any = None, **settings: Any) -> None:
+        """Begins anew with other settings, those of the constructor; forgets what was recorded.
+
+        The object stays the same, so that who holds it goes on with them. Raises ValueError while
+        a scope of it is open.
+
+        >>> from vramscope import Profiler, sim
+        >>> with sim.Device() as device:
+        ...     p = Profiler(enabled=False)
+        ...     p.renew(stats=False)
+        ...     p.checkpoint("times alone").allocated_bytes is None
+        True
+        """
+        told = {**_DEFAULTS, **settings}
+        unknown = sorted(set(told) - set(_DEFAULTS))
+        if unknown:
+            raise TypeError(f"a Profiler has no setting {unknown[0]!r}")
+        self._end_step()
+        self.stop_sampling()
+        self._renew(**_settings(device, **{n: v for n, v in told.items() if n != "annotate"}))
+        Profiler.__init__(self, device, **told)
+
+    def reset(self) -> None:
+        """Forgets records, results, totals, the peak so far, and samples."""
+        super().reset()
+        if self._sampler is not None:
+            self._sampler.clear()
+
+    def start_sampling(self, interval: float = 0.1) -> None:
+        """Begins to sample the device that is asked now, each `interval` seconds, 0.001 to 3600.
+
+        A thread outside the interpreter does it, which waits for no one; where torch has to be
+        read, a thread of Python reads for it at most 20 times a second, and samples between have
+        what a checkpoint or a scope read last: `age_ns`. No device is synchronised. While it
+        samples a second start is ignored. Samples of another interval or device, of before, are
+        forgotten. Raises ValueError for other intervals, Error where the system has no thread.
+
+        >>> from vramscope import Profiler, sim
+        >>> with sim.Device() as device, Profiler() as p:
+        ...     p.start_sampling(0.001)
+        ...     p.stop_sampling()
+        ...     p.samples()[-1].allocated_bytes
+        0
+        """
+        backend, device = self.backend, self.device
+        sampler, wanted = self._sampler, (backend, device, interval)
+        if sampler is not None and sampler.running:
+            return
+        if sampler is None or self._sampled != wanted:
+            sampler = _core.Sampler(backend=backend, device=device, interval=interval,
+                                    capacity=self._capacity, reset_peaks=self._reset_peaks)
+        sampler.start()
+        self._sampler, self._sampled = sampler, wanted
+
+    def stop_sampling(self) -> None:
+        """Ends the sampling, and waits for the end of its thread; the samples stay.
+
+        >>> from vramscope import Profiler
+        >>> with Profiler(backend="none") as p:
+        ...     p.stop_sampling()
+        """
+        if self._sampler is not None:
+            self._sampler.stop()
+
+    def samples(self) -> _core.Samples:
+        """The last samples, oldest first: Samples, a sequence of Sample with columns.
+
+        >>> from vramscope import Profiler
+        >>> with Profiler(backend="none") as p:
+        ...     len(p.samples())
+        0
+        """
+        return _core._rebuild_samples([]) if self._sampler is None else self._sampler.table()
+
+    @property
+    def losses(self) -> dict[str, int]:
+        """What is missing, by kind: `records`, `scopes` and `samples` that the rings overwrote,
+        `skipped_samples` whose time went by, `busy_samples` without a reading of their own; hooks
+        and readings that failed; of the process: slots, readings, waits, nested, foreign_resets,
+        names.
+        """
+        counts = self._sampler.counts() if self._sampler is not None else {}
+        return {**super().losses, "samples": counts.get("lost", 0),
+                "skipped_samples": counts.get("skipped", 0), "busy_samples": counts.get("busy", 0)}
 
     def phase(self, name: str) -> Phase:
         """A scope of a training step: "data", "forward", "backward", "optimizer", or any name.
@@ -303,7 +451,7 @@ class Profiler(_core.Profiler):
         return Summary(self._measured())
 
     def report(self, format: str = "text") -> str:
-        """The summary as "text", "json", "csv" or "html"."""
+        """The summary in a format: "text", "json", "csv" or "html"."""
         made = self.summary()
         write = {"text": made.text, "json": made.json, "csv": made.csv, "html": made._repr_html_}
         if format not in write:
@@ -329,6 +477,7 @@ class Profiler(_core.Profiler):
         return value, made.result
 
 
+Profiler._own_methods()
 _the_profiler: Profiler | None = None
 
 
@@ -347,11 +496,13 @@ def get() -> Profiler:
     return _the_profiler
 
 
-def enable() -> Profiler:
+def enable(device: Any = None, **settings: Any) -> Profiler:
     """Turns the process's profiler on, in place, and begins its interval; returns it.
 
     It reads the current device of the backend that is active, whose counters its figures are from.
-    Raises ValueError where the profiler was closed. For other settings make a Profiler.
+    device and settings: those of Profiler; with any of them it begins anew and forgets what it has
+    recorded. Raises ValueError where the profiler was closed, or is to begin anew inside a scope
+    of its own.
 
     >>> import vramscope
     >>> from vramscope import sim
@@ -361,20 +512,24 @@ def enable() -> Profiler:
     >>> vramscope.disable()
     """
     profiler = get()
+    if device is not None or settings:
+        profiler.renew(device, **settings)
     profiler.enabled = True
     profiler.watch()
     return profiler
 
 
 def disable() -> None:
-    """Turns the process's profiler off; what it has recorded stays.
+    """Turns the process's profiler off, which ends its step; what it has recorded stays.
 
     >>> import vramscope
     >>> vramscope.disable()
     >>> vramscope.get().enabled
     False
     """
-    get().enabled = False
+    profiler = get()
+    profiler._end_step()
+    profiler.enabled = False
 
 
 def checkpoint(name: str, tensor: Any = None, info: Any = None) -> _core.Record | None:

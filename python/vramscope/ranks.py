@@ -24,6 +24,9 @@ LAUNCHERS = (
     ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS"),
 )
 JOBS = ("TORCHELASTIC_RUN_ID", "SLURM_JOB_ID")
+# All that is read of the environment.
+VARIABLES = (*(name for names in LAUNCHERS for name in names), *JOBS, "SLURM_STEP_ID",
+             "TORCHELASTIC_RESTART_COUNT")
 
 
 def _text(env: Mapping[str, str], name: str) -> str | None:
@@ -42,6 +45,26 @@ def job(env: Mapping[str, str] | None = None) -> str | None:
     """The job's name, or None."""
     env = os.environ if env is None else env
     return next(filter(None, (_text(env, name) for name in JOBS)), None)
+
+
+def variables() -> dict[str, str]:
+    """Those of VARIABLES that are set, for whoever reads a report later."""
+    return {name: os.environ[name] for name in VARIABLES if name in os.environ}
+
+
+def own_rank() -> int | None:
+    """The rank of this process; None also where what the variables say is no number."""
+    try:
+        rank: int | None = identity()["rank"]
+        return rank
+    except ValueError:
+        return None
+
+
+def restarts() -> int:
+    """How often torchrun has begun this rank again."""
+    count = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    return int(count) if count.isdecimal() else 0
 
 
 def identity(env: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -1,42 +1,93 @@
 """record(): a recording of what a block of a program does with device memory.
 
 What records is torch's own recorder, or the history of a simulated device: one of them is a source,
-which has refused, when_ready, enabled, begin, stop, snapshot and observe.
+which has refused, when_ready, enabled, begin, stop, snapshot, devices, usage
+and observe.
 """
+from __future__ import annotations
+
 import functools
 import os
 import sys
 import time
 
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+    from typing import Any, BinaryIO, Literal, ParamSpec, Protocol, TypeVar
+
+    from vramscope._core import Recording
+    from vramscope.named import Names
+    from vramscope.sim import Device
+
+    _P = ParamSpec("_P")
+    _T = TypeVar("_T")
+    _Path = str | os.PathLike[str]
+    _Observer = Callable[[int, int, int, int], object]
+    _Context = Literal["state", "alloc", "all"] | None
+    _Stacks = Literal["python", "all"]
+    _Compression = Literal["gzip"] | None
+
+    class Source(Protocol):
+        """What records."""
+
+        def refused(self) -> str | None: ...
+        def when_ready(self, call: Callable[[], object]) -> bool: ...
+        def enabled(self) -> bool: ...
+        def begin(self, max_entries: int, context: _Context, stacks: _Stacks) -> None: ...
+        def stop(self) -> None: ...
+        def snapshot(self) -> Any: ...
+        def devices(self) -> list[str | None]: ...
+        def usage(self, device: int) -> tuple[int | None, int | None]: ...
+        def observe(self, observer: _Observer) -> bool: ...
+
 __all__ = ["Recorder", "record", "source", "write_snapshot", "write_whole"]
 
 NAMES_SECONDS = 2.0
-_begun = []  # Recorders of this process that are open and began to record, the outermost first
+ALREADY = "already on"
+# Recorders of this process that are open and began to record, the outermost first.
+_begun: list[Recorder] = []
 
 
 class SimSource:
     """A simulated device as a source."""
 
-    def __init__(self, device):
+    def __init__(self, device: Device) -> None:
         self.device = device
-        self.begin = lambda max_entries, context, stacks: device.history_start(
-            max_entries, context=context, stacks=stacks)
-        self.stop, self.snapshot = device.history_stop, device.history_snapshot
-        self.enabled = device.history_enabled
 
-    def refused(self):
+    def refused(self) -> str | None:
         return None
 
-    def when_ready(self, call):
+    def when_ready(self, call: Callable[[], object]) -> bool:
         call()
         return True
 
-    def observe(self, observer):
+    def enabled(self) -> bool:
+        return self.device.history_enabled()
+
+    def begin(self, max_entries: int, context: _Context, stacks: _Stacks) -> None:
+        self.device.history_start(max_entries, context=context, stacks=stacks)
+
+    def stop(self) -> None:
+        self.device.history_stop()
+
+    def snapshot(self) -> dict[str, Any]:
+        return self.device.history_snapshot()
+
+    def devices(self) -> list[str | None]:
+        return [self.device.backend.device_name(number) for number in range(self.device.count)]
+
+    def usage(self, device: int) -> tuple[int | None, int | None]:
+        stats = self.device.stats(device)
+        return stats["allocated_bytes"], stats["reserved_bytes"]
+
+    def observe(self, observer: _Observer) -> bool:
         self.device.on_oom(observer)
         return True
 
 
-def source():
+def source() -> tuple[Source | None, str | None]:
     """(the source that is there, None) or (None, why there is none)."""
     from vramscope import backends
     wanted = os.environ.get("VRAMSCOPE_BACKEND", "auto")
@@ -52,13 +103,23 @@ def source():
     return (made, None) if refused is None else (None, refused)
 
 
-def log(text):
+def begin(there: Source, max_entries: int, context: _Context, stacks: _Stacks) -> str | None:
+    """Begins to record, when the device is ready; returns None, or why it was not begun."""
+    if there.enabled():
+        return ALREADY
+    refused = there.refused()
+    if refused is None:
+        there.begin(max_entries, context, stacks)
+    return refused
+
+
+def log(text: str) -> None:
     """One line to the logger `vramscope`."""
     import logging
     logging.getLogger("vramscope").warning(text)
 
 
-def write_whole(path, write):
+def write_whole(path: _Path, write: Callable[[BinaryIO], object]) -> _Path:
     """write(file) fills a file that appears at the path only when it is whole; returns the path."""
     folder, name = os.path.split(os.path.abspath(os.fsdecode(path)))
     part = os.path.join(folder, f".{name}.{os.getpid()}.part")
@@ -76,7 +137,13 @@ def write_whole(path, write):
     return path
 
 
-def write_snapshot(from_source, path, *, compression=None, seconds=None):
+def write_text(path: _Path, text: str) -> _Path:
+    """The same for a text."""
+    return write_whole(path, lambda file: file.write(text.encode("utf-8", "backslashreplace")))
+
+
+def write_snapshot(from_source: Source, path: _Path, *, compression: _Compression = None,
+                   seconds: float | None = None) -> tuple[_Path, Names | None]:
     """Writes a snapshot with names; returns (path, Names or None where they were not to be had).
 
     The collector is paused: a snapshot is millions of objects, none of which is garbage.
@@ -86,7 +153,7 @@ def write_snapshot(from_source, path, *, compression=None, seconds=None):
     from vramscope import named
     found = None
     try:
-        found = named.find(seconds=seconds)
+        found = named.find(seconds=seconds, source=from_source)
     except Exception as error:
         log(f"names of tensors were not found: {type(error).__name__}: {error}")
     paused = gc.isenabled()
@@ -96,7 +163,7 @@ def write_snapshot(from_source, path, *, compression=None, seconds=None):
         if found is not None:
             snapshot["vramscope"] = found.to_dict()
 
-        def write(file):
+        def write(file: BinaryIO) -> None:
             if compression == "gzip":
                 import gzip
                 with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
@@ -109,7 +176,7 @@ def write_snapshot(from_source, path, *, compression=None, seconds=None):
             gc.enable()
 
 
-def free_path(path):
+def free_path(path: str) -> str:
     """The path, or where it is taken the same with _1, _2, ... before its endings."""
     folder, name = os.path.split(path)
     stem, dot, ending = name.partition(".")
@@ -120,14 +187,11 @@ def free_path(path):
     return free
 
 
-def default_path(compression=None):
+def default_path(compression: _Compression = None) -> str:
     """<host>_<time>[_rank<r>].pickle in the working folder."""
     import socket
     from vramscope import ranks
-    try:
-        rank = ranks.identity()["rank"]
-    except ValueError:
-        rank = None
+    rank = ranks.own_rank()
     name = f"{socket.gethostname()}_{time.strftime('%Y%m%d-%H%M%S')}"
     name += "" if rank is None else f"_rank{rank}"
     return free_path(name + ".pickle" + (".gz" if compression == "gzip" else ""))
@@ -139,13 +203,17 @@ class Recorder:
     refused: why nothing is recorded, "already on" where somebody else records, or None.
     """
 
-    def __init__(self, path, max_entries, context, stacks, compression, strict):
+    def __init__(self, path: _Path | None, max_entries: int, context: _Context, stacks: _Stacks,
+                 compression: _Compression, strict: bool) -> None:
         self._path, self._options = path, (max_entries, context, stacks)
-        self._compression, self._strict = compression, strict
-        self._source, self._began, self._inner, self._pid = None, False, False, None
-        self.refused, self.path = None, None
+        self._compression: _Compression = compression
+        self._strict, self._began, self._inner = strict, False, False
+        self._source: Source | None = None
+        self._pid: int | None = None
+        self.refused: str | None = None
+        self.path: _Path | None = None
 
-    def __enter__(self):
+    def __enter__(self) -> Recorder:
         self._pid, self.refused, self.path = os.getpid(), None, None
         self._source, why = source()
         if self._source is None:
@@ -153,42 +221,40 @@ class Recorder:
         elif any(other._source_key() == self._source_key() for other in _begun):
             self._inner = True  # the outer one stops
         else:
-            self._start()
+            self._start(self._source)
         return self
 
-    def _source_key(self):
+    def _source_key(self) -> object:
         return getattr(self._source, "device", None) or type(self._source)
 
-    def _start(self):
+    def _start(self, there: Source) -> None:
         _begun.append(self)
         import atexit
         atexit.register(self._end)
-        if not self._source.when_ready(self._begin):
+        if not there.when_ready(lambda: self._begin(there)):
             self._refuse("this torch tells nobody when CUDA is initialised")
 
-    def _begin(self):
+    def _begin(self, there: Source) -> None:
         """Runs inside the program's initialisation of CUDA, so that nothing may escape."""
         try:
             if self not in _begun or os.getpid() != self._pid:
                 return
-            if self._source.enabled():
-                self.refused = "already on"
-                return
-            self._source.begin(*self._options)
-            self._began = True
+            self.refused = begin(there, *self._options)
+            self._began = self.refused is None
         except BaseException as error:
             self.refused = f"{type(error).__name__}: {error}"
 
-    def _refuse(self, why):
+    def _refuse(self, why: str | None) -> None:
         self.refused = why
         if self._strict:
             raise RuntimeError(f"nothing can be recorded: {why}")
         log(f"nothing is recorded: {why}")
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
         try:
             if self._source is not None and (self._began or self._inner or
-                                             self.refused == "already on"):
+                                             self.refused == ALREADY):
                 self.dump()
         except BaseException as failure:
             if kind is None and self._strict:
@@ -197,24 +263,24 @@ class Recorder:
         finally:
             self._end()
 
-    def _end(self):
+    def _end(self) -> None:
         """Stops, if this one began; also at the end of the interpreter."""
         if self in _begun:
             _begun.remove(self)
             import atexit
             atexit.unregister(self._end)
-        if self._began and os.getpid() == self._pid:
+        if self._began and self._source is not None and os.getpid() == self._pid:
             self._began = False
             self._source.stop()
 
-    def __call__(self, function):
+    def __call__(self, function: Callable[_P, _T]) -> Callable[_P, _T]:
         @functools.wraps(function)
-        def call(*args, **kwargs):
+        def call(*args: _P.args, **kwargs: _P.kwargs) -> _T:
             with Recorder(self._path, *self._options, self._compression, self._strict):
                 return function(*args, **kwargs)
         return call
 
-    def dump(self, path=None):
+    def dump(self, path: _Path | None = None) -> _Path:
         """Writes what is recorded by now, and names; returns the path."""
         if self._source is None:
             raise RuntimeError(f"nothing is recorded: {self.refused}")
@@ -224,7 +290,7 @@ class Recorder:
         return self.path
 
     @property
-    def recording(self):
+    def recording(self) -> Recording | None:
         """The last dump as a Recording, or None."""
         if self.path is None:
             return None
@@ -232,8 +298,9 @@ class Recorder:
         return _core.load(self.path)
 
 
-def record(path=None, *, max_entries=100_000, context="all", stacks="python", compression=None,
-           strict=False):
+def record(path: _Path | None = None, *, max_entries: int = 100_000, context: _Context = "all",
+           stacks: _Stacks = "python", compression: _Compression = None,
+           strict: bool = False) -> Recorder:
     """Records memory of all devices while a block or a function runs, and writes a snapshot.
 
     path: None makes a name of host, time and rank. max_entries: the newest events of each device

@@ -1,13 +1,29 @@
-"""The folder of a run: one for all ranks of a job, who come to its name without talking."""
+"""The folder of a run: one for all processes of a job, who come to its name without talking."""
+from __future__ import annotations
+
 import json
 import os
+import re
 import time
+
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from typing import Any
 
 SCHEMA = "vramscope.run/1"
 NAMES_MOST = 1000
+JOIN_SECONDS = 2  # who made a folder says within this time whose it is
+NAME = re.compile(r"(?:rank(?P<rank>\d+)\.)?(?:restart(?P<restart>\d+)\.)?(?P<pid>\d+)"
+                  r"\.(?P<what>json|(?:\d+|end)\.pickle|html)")
 
 
-def parent_start():
+def who(rank: int | None, restart: int, pid: int) -> str:
+    """What the names of a process's files begin with."""
+    begun_again = f"restart{restart}." if rank is not None and restart > 0 else ""
+    return ("" if rank is None else f"rank{rank}.") + begun_again + str(pid)
+
+
+def parent_start() -> int | None:
     """When the parent process began, in clock ticks since boot; None where /proc has it not."""
     try:
         with open(f"/proc/{os.getppid()}/stat", "rb") as file:
@@ -16,7 +32,7 @@ def parent_start():
         return None
 
 
-def job(rank):
+def job(rank: int | None) -> tuple[str, str]:
     """(name of the folder, identity of the job) of this process; the ranks of a job agree."""
     import socket
     host, env = socket.gethostname(), os.environ
@@ -33,7 +49,7 @@ def job(rank):
     return "vramscope-" + name, name
 
 
-def identity_in(folder):
+def identity_in(folder: str) -> Any:
     """The identity of the job whose folder it is; None where it is no run's."""
     try:
         with open(os.path.join(folder, "run.json"), encoding="utf-8") as file:
@@ -42,23 +58,27 @@ def identity_in(folder):
         return None
 
 
-def joins(folder, identity):
+def joins(folder: str, identity: str) -> bool:
     """Whether the folder is of this job; who made it may not have written so yet."""
-    end = time.monotonic() + 2
+    end = time.monotonic() + JOIN_SECONDS
     while True:
         found = identity_in(folder)
         if found is not None or time.monotonic() > end:
-            return found == identity
+            return bool(found == identity)
         time.sleep(0.02)
 
 
-def take(folder, identity, *, others=True):
+def numbered(folder: str) -> list[str]:
+    """The names that are tried one after the other."""
+    return [folder + (f"_{number}" if number else "") for number in range(NAMES_MOST)]
+
+
+def take(folder: str, identity: str, *, others: bool = True, start: float = 0) -> str:
     """Makes the folder, or joins it where it is of the same job; else _1, _2 behind its name.
 
     Returns its path.  Raises OSError where none can be had, and where others may not be tried.
     """
-    for number in range(NAMES_MOST):
-        path = folder + (f"_{number}" if number else "")
+    for path in numbered(folder):
         try:
             os.mkdir(path, 0o700)
         except FileExistsError:
@@ -67,12 +87,106 @@ def take(folder, identity, *, others=True):
             if others:
                 continue
             raise
-        write_identity(path, identity)
+        write_document(os.path.join(path, "run.json"), begun(identity, start))
         return path
     raise FileExistsError(17, os.strerror(17), folder)
 
 
-def write_identity(folder, identity):
-    from vramscope import recording
-    document = json.dumps({"schema": SCHEMA, "job": identity, "time": time.time()}) + "\n"
-    recording.write_whole(os.path.join(folder, "run.json"), lambda file: file.write(document.encode()))
+def find(folder: str, identity: str, *, others: bool = True) -> str | None:
+    """The folder that a process of the same job has made; None where there is none."""
+    for path in numbered(folder):
+        if not os.path.isdir(path):
+            return None
+        if identity_in(path) == identity:
+            return path
+        if not others:
+            return None
+    return None
+
+
+def free(folder: str, identity: str) -> str:
+    """The first of its names that nobody else has."""
+    for path in numbered(folder):
+        if not os.path.lexists(path) or identity_in(path) == identity:
+            return path
+    return folder
+
+
+def start_of(folder: str) -> float | None:
+    """When the run began whose folder it is."""
+    try:
+        with open(os.path.join(folder, "run.json"), encoding="utf-8") as file:
+            return float(json.load(file)["start"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def begun(identity: str, start: float) -> dict[str, Any]:
+    """What run.json says with the folder's first file."""
+    import socket
+    return {"part": "run", "job": identity, "host": socket.gethostname(), "status": "running",
+            "start": start, "end": None, "world_size": None, "processes": [],
+            "missing_ranks": [], "files": []}
+
+
+def write_document(path: str, members: dict[str, Any]) -> None:
+    """A document of the schema `vramscope.run/1`."""
+    from vramscope import _core, recording
+    document = {"schema": SCHEMA, "tool": _core.version(), **members}
+    recording.write_text(path, json.dumps(document, indent=1) + "\n")
+
+
+def read_document(path: str) -> dict[str, Any] | None:
+    """The document of a process; None where there is none that can be read."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            document: dict[str, Any] = json.load(file)
+        return document if document["part"] == "process" else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+class Unit:
+    """The files of one process in the folder."""
+
+    def __init__(self, rank: int | None, restart: int, pid: int) -> None:
+        self.rank, self.restart, self.pid = rank, restart, pid
+        self.who = who(rank, restart, pid)
+        self.document: dict[str, Any] | None = None
+        self.failures: list[int] = []  # numbers of the snapshots of failures
+        self.end = self.page = False
+
+    def snapshot(self) -> str | None:
+        """The name of the one that tells most: of what ended it, else of its end."""
+        told = self.document is None or self.document["status"] != 0
+        if self.failures and (told or not self.end):
+            return f"{self.who}.{max(self.failures)}.pickle"
+        return f"{self.who}.end.pickle" if self.end else None
+
+
+def units(folder: str, since: float) -> list[Unit]:
+    """The processes that have files in the folder, written since a time in seconds since 1970.
+
+    Of a rank that began again it is the last ones.
+    """
+    found: dict[str, Unit] = {}
+    for name in sorted(os.listdir(folder)):
+        parts = NAME.fullmatch(name)
+        if parts is None or os.stat(os.path.join(folder, name)).st_mtime < since:
+            continue
+        rank = None if parts["rank"] is None else int(parts["rank"])
+        unit = Unit(rank, int(parts["restart"] or 0), int(parts["pid"]))
+        unit = found.setdefault(unit.who, unit)
+        what = parts["what"]
+        if what == "json":
+            unit.document = read_document(os.path.join(folder, name))
+        elif what == "html":
+            unit.page = True
+        elif what == "end.pickle":
+            unit.end = True
+        else:
+            unit.failures.append(int(what.partition(".")[0]))
+    last: dict[int | None, int] = {}
+    for unit in found.values():
+        last[unit.rank] = max(unit.restart, last.get(unit.rank, 0))
+    return [unit for unit in found.values() if unit.restart == last[unit.rank]]

@@ -37,6 +37,40 @@ class Device(_core.Sim):
     >>> with Device("24GiB", count=2) as device:
     ...     device.alloc("1GiB", device=1).device
     1
+
+    What the driver and the allocator would say, and what can happen around them:
+
+    >>> device = Device("1GiB", history=0)
+    >>> device.other("100MiB")
+    >>> device.set_util(80, 2)
+    >>> device.memory(), device.utilisation()
+    ((968884224, 1073741824), 80.0)
+    >>> device.advance(5_000_000_000)
+    >>> weights = device.alloc("20MiB", stream=0, tag="weights")
+    >>> device.record_stream(weights, 1)
+    >>> device.free(weights)
+    >>> device.stats()["active_bytes"], device.synchronize(), device.stats()["active_bytes"]
+    (20971520, None, 0)
+    >>> device.empty_cache()
+    >>> device.reset_peak()
+    >>> device.stats()["reserved_peak_bytes"]
+    0
+
+    Failures, and the history:
+
+    >>> observer = device.on_oom(lambda number, bytes, total, free: print("asked for", bytes))
+    >>> device.fail_next(1)
+    >>> device.history_start(1000, context="all")
+    >>> device.mark("step 0")
+    >>> device.alloc("2MiB", pool=1)
+    Traceback (most recent call last):
+    vramscope.sim.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB. ...
+    >>> device.history_enabled(), device.history_count()
+    (True, (1, 0))
+    >>> device.history_stop()
+
+    Raises Error for a size or a device that there is not, ValueError for 0 bytes and for a Handle
+    of another device or one that is freed, TypeError for arguments of the wrong type.
     """
 
     def __init__(self, total: int | str = "80GiB", *, count: int = 1, context: int | str = "0",

@@ -2,10 +2,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "allocator/replay/block_sizes.h"
 #include "allocator/replay/prove.h"
 #include "api/file.h"
+#include "base/buf.h"
 #include "base/fail.h"
 #include "base/size.h"
 #include "base/str.h"
@@ -13,6 +15,7 @@
 #include "model/ids.h"
 #include "model/recording.h"
 #include "model/strings.h"
+#include "render/write/human.h"
 #include "vramscope/vramscope.h"
 
 static const enum vrs_type types[] = {
@@ -112,6 +115,18 @@ const char *vrs_string(const struct vrs_recording *recording, uint32_t id, size_
 bool vrs_size(const char *text, uint64_t *ret)
 {
     return size_read(str_from(text), ret);
+}
+
+void vrs_size_text(int64_t bytes, char ret[VRS_SIZE_TEXT])
+{
+    struct buf words;
+    buf_init(&words, VRS_SIZE_TEXT - 1);
+    human_bytes(&words, bytes);
+    /* buf_slice of nothing has no bytes to copy from. */
+    str text = words.failed || words.len == 0 ? S("") : buf_slice(&words);
+    memcpy(ret, text.ptr, text.len);
+    ret[text.len] = '\0';
+    buf_free(&words);
 }
 
 bool vrs_share(const char *text, uint64_t *ret)

@@ -3,7 +3,9 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Double-double: the unevaluated sum of a double and of what its rounding left. */
 struct pair {
@@ -333,4 +335,39 @@ struct line_fit statistics_line(const double *x, const double *y, size_t count)
 double statistics_pearson(const double *x, const double *y, size_t count)
 {
     return statistics_line(x, y, count).r;
+}
+
+/* Puts a value into its place among `count` sorted ones. */
+static void insert_sorted(double *sorted, size_t count, double value)
+{
+    size_t from = 0, to = count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (sorted[middle] <= value)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    memmove(sorted + from + 1, sorted + from, (count - from) * sizeof *sorted);
+    sorted[from] = value;
+}
+
+/* From the end: where lowest and highest are further apart than any median allows, the values
+ * before can not help, because they only widen that. */
+size_t statistics_steady(const double *value, size_t count, double share, double *room)
+{
+    size_t steady = SIZE_MAX;
+    if (!all_finite(value, count) || !(share >= 0 && share <= 0.5))
+        return SIZE_MAX;
+    for (size_t kept = 0; kept < count; kept++) {
+        size_t at = count - 1 - kept;
+        insert_sorted(room, kept, value[at]);
+        double low = room[0], high = room[kept], most = fmax(fabs(low), fabs(high));
+        double median = statistics_median(room, kept + 1), allowed = share * fabs(median);
+        if (high - low > 2 * share * most * (1 + 1e-9))
+            break;
+        if (high - median <= allowed && median - low <= allowed)
+            steady = at;
+    }
+    return steady;
 }

@@ -63,4 +63,10 @@ struct line_fit statistics_line(const double *x, const double *y, size_t count);
 /* Pearson's r.  NaN for fewer than two points, and where all x or all y are equal. */
 double statistics_pearson(const double *x, const double *y, size_t count);
 
+/* Where values become steady: the first index from which every value is within `share` (0 to 0.5)
+ * of the median of the values from there on.  The last value alone is steady; how many there are
+ * from the index on says what that is worth.  SIZE_MAX: no values, one that is NaN or infinite, or
+ * another share.  `room` is for `count` doubles, which are overwritten. */
+size_t statistics_steady(const double *value, size_t count, double share, double *room);
+
 #endif

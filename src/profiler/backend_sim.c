@@ -387,5 +387,6 @@ void sim_backend(struct sim *s, struct vrs_backend *ret)
         .synchronize = backend_synchronize,
         .device_ns = backend_device_ns,
         .clock_ns = backend_clock_ns,
+        .any_thread = true,
     };
 }

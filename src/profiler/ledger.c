@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "profiler/clock.h"
+
 static uint64_t more_of(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -24,7 +26,7 @@ static const struct vrs_stats nothing = {
 
 void ledger_init(struct ledger *l, uint32_t slots_max)
 {
-    *l = (struct ledger){ .last = nothing };
+    *l = (struct ledger){ .last = nothing, .last_ns = VRS_UNKNOWN };
     l->slots.max = l->open.max = slots_max;
 }
 
@@ -141,11 +143,16 @@ static bool read_by(struct ledger *l, enum vrs_status (*call)(void *, uint32_t, 
     struct vrs_stats reading = nothing;
     if (call == NULL)
         return false;
-    if (call(b->arg, device, &reading) != VRS_OK) {
+    l->asking = call == b->stats; /* what a reset has done is not in the ledger yet */
+    uint64_t asked_ns = l->watchers != 0 ? clock_ns(b) : VRS_UNKNOWN;
+    enum vrs_status status = call(b->arg, device, &reading);
+    l->asking = false;
+    if (status != VRS_OK) {
         l->failed_readings++;
         return false;
     }
     notice(l, &reading);
+    l->last_ns = asked_ns;
     *ret = reading;
     return true;
 }
@@ -187,7 +194,8 @@ static enum outcome read_and_reset(struct ledger *l, const struct vrs_backend *b
     *ret = nothing;
     if (!ledger_read(l, b, device, ret))
         return NOT_READ;
-    bool allowed = l->keepers == 0 && !(flags & (VRS_KEEP_PEAK | VRS_FROM_RESET));
+    bool allowed = l->keepers == 0 && !(flags & (VRS_KEEP_PEAK | VRS_FROM_RESET)) &&
+                   !(flags & VRS_NO_RESET);
     if (!allowed || !peak_is_past(ret) || !reset(l, b, device, ret))
         return READ;
     /* Folded only now: where a reset fails, the peak and what is tainted by it stay. */
@@ -197,6 +205,7 @@ static enum outcome read_and_reset(struct ledger *l, const struct vrs_backend *b
         if (known(ret, k))
             ret->peak[k] = ret->now[k];
     }
+    l->last = *ret;
     return RESET;
 }
 
@@ -329,7 +338,8 @@ void ledger_forget(struct ledger *l)
     l->empty = l->keepers = l->strict = l->open_slots = 0;
     memset(l->seen, 0, sizeof l->seen);
     l->last = nothing;
-    l->has_last = false;
+    l->last_ns = VRS_UNKNOWN;
+    l->has_last = l->asking = false;
 }
 
 void ledger_unknown(const struct ledger *l, enum vrs_state state, struct vrs_peaks *ret)
@@ -377,7 +387,9 @@ void ledger_mark(struct ledger *l, const struct vrs_backend *b, uint32_t device,
                  struct vrs_slot *slot, struct vrs_peaks *ret)
 {
     struct vrs_stats reading;
-    enum outcome outcome = read_and_reset(l, b, device, 0, &reading);
+    const struct ledger_slot *before = slot_of(l, slot);
+    uint32_t flags = before != NULL ? before->flags & VRS_NO_RESET : 0;
+    enum outcome outcome = read_and_reset(l, b, device, flags, &reading);
     ledger_unknown(l, VRS_STATE_UNKNOWN, ret);
     ret->now = reading;
     struct ledger_slot *s = slot_of(l, slot); /* only now: a finalizer may have closed it */
@@ -390,6 +402,19 @@ void ledger_mark(struct ledger *l, const struct vrs_backend *b, uint32_t device,
     }
     if (outcome == RESET)
         check_race(l, b, device, &reading);
+}
+
+void ledger_mark_last(struct ledger *l, struct vrs_slot *slot, struct vrs_peaks *ret)
+{
+    struct ledger_slot *s = slot_of(l, slot);
+    ledger_unknown(l, VRS_STATE_UNKNOWN, ret);
+    if (s == NULL) {
+        slot->place = 0;
+    } else if (l->has_last) {
+        if (s->state != VRS_STATE_UNKNOWN)
+            end(s, &l->last, ret);
+        begin(s, &l->last, READ);
+    }
 }
 
 void ledger_close(struct ledger *l, const struct vrs_backend *b, uint32_t device,

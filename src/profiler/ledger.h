@@ -34,6 +34,7 @@ struct ledger_slot {
 struct ledger {
     uint64_t seen[VRS_CURVES]; /* the peaks at the last reading since the last reset; 0: none */
     struct vrs_stats last;     /* reading */
+    uint64_t last_ns;          /* when it was asked for; VRS_UNKNOWN: nobody wanted to know */
     bool has_last;
     VEC(struct ledger_slot) slots;
     VEC(uint32_t) open; /* places in `slots`, for folding */
@@ -41,6 +42,9 @@ struct ledger {
     uint32_t turns;     /* slots opened */
     uint32_t keepers;   /* open slots that forbid resets */
     uint32_t strict;    /* open slots that want to know what a reset missed */
+    /* The backend is being asked, and changes nothing: all that is here is whole. */
+    _Atomic bool asking;
+    _Atomic uint32_t watchers; /* who want to know how old the last reading is */
     /* Told to others while it is at work. */
     _Atomic uint32_t open_slots;
     _Atomic uint64_t failed_readings, foreign_resets, slots_refused;
@@ -61,6 +65,8 @@ void ledger_mark(struct ledger *l, const struct vrs_backend *b, uint32_t device,
                  struct vrs_slot *slot, struct vrs_peaks *ret);
 void ledger_close(struct ledger *l, const struct vrs_backend *b, uint32_t device,
                   struct vrs_slot *slot, struct vrs_peaks *ret);
+/* Marks with the last reading, as if it had been made for this slot. */
+void ledger_mark_last(struct ledger *l, struct vrs_slot *slot, struct vrs_peaks *ret);
 /* Without a reading: nobody wants to know. */
 void ledger_drop(struct ledger *l, struct vrs_slot *slot);
 

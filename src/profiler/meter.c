@@ -17,7 +17,7 @@ bool meter_init(struct meter *m, const struct vrs_meter_options *options)
     m->backends.max = BACKENDS_MAX;
     m->metered.max = DEVICES_MAX;
     arena_init(&m->arena, SIZE_MAX);
-    return pthread_mutex_init(&m->guard, NULL) == 0;
+    return driver_init(&m->driver, m->options.driver) && pthread_mutex_init(&m->guard, NULL) == 0;
 }
 
 void meter_free(struct meter *m)
@@ -30,15 +30,17 @@ void meter_free(struct meter *m)
     vec_free(&m->metered);
     vec_free(&m->backends);
     arena_free(&m->arena);
+    driver_free(&m->driver);
     pthread_mutex_destroy(&m->guard);
 }
 
 void meter_after_fork(struct meter *m)
 {
     pthread_mutex_init(&m->guard, NULL);
+    driver_after_fork(&m->driver);
     for (uint32_t i = 0; i < m->metered.len; i++) {
         struct metered *d = m->metered.at[i];
-        if (d->lock.held && !pthread_equal(d->lock.holder, pthread_self()))
+        if (d->lock.held && !pthread_equal(d->lock.holder, pthread_self()) && !d->ledger.asking)
             ledger_forget(&d->ledger); /* another thread was at work on it */
         read_lock_renew(&d->lock);
     }
@@ -264,6 +266,33 @@ enum vrs_state meter_read(struct meter *m, uint32_t id, uint32_t device, bool wa
     }
     read_lock_give(&d->lock);
     return read ? VRS_EXACT : VRS_STATE_UNKNOWN;
+}
+
+void meter_watch(struct meter *m, uint32_t id, uint32_t device, bool on)
+{
+    struct metered *d = metered_of(m, id, device);
+    if (d == NULL)
+        return;
+    if (on)
+        d->ledger.watchers++;
+    else
+        d->ledger.watchers--;
+}
+
+bool meter_sample(struct meter *m, struct vrs_slot *slot, bool read, struct vrs_peaks *ret,
+                  uint64_t *ret_ns)
+{
+    struct metered *d = metered_of(m, slot->backend, slot->device);
+    enum lock_answer answer = d != NULL ? enter(m, d, false) : LOCK_BUSY;
+    if (answer != LOCK_TAKEN)
+        return false;
+    if (read)
+        ledger_mark(&d->ledger, &d->backend, slot->device, slot, ret);
+    else
+        ledger_mark_last(&d->ledger, slot, ret);
+    *ret_ns = d->ledger.last_ns;
+    read_lock_give(&d->lock);
+    return true;
 }
 
 uint32_t meter_slots(struct meter *m, uint32_t id, uint32_t device)

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "profiler/driver.h"
 #include "profiler/ledger.h"
 #include "profiler/lock.h"
 #include "vramscope/profiler.h"
@@ -31,6 +32,7 @@ struct meter {
     VEC(struct vrs_backend) backends;
     VEC(struct metered *) metered;
     uint64_t waits, nested, unmeasured;
+    struct driver driver;
 };
 
 /* False: no memory, and to be freed all the same. */
@@ -49,6 +51,13 @@ void meter_close(struct meter *m, struct vrs_slot *slot, struct vrs_peaks *ret);
 void meter_drop(struct meter *m, struct vrs_slot *slot);
 enum vrs_state meter_read(struct meter *m, uint32_t id, uint32_t device, bool wait,
                           struct vrs_stats *ret);
+/* The age of readings of the device is told from now on, or no more. */
+void meter_watch(struct meter *m, uint32_t id, uint32_t device, bool on);
+/* As meter_mark, but waits for nobody: false, with nothing written, where another thread reads.
+ * `read` false: with the last reading, whoever made it.  `*ret_ns` is when the reading was asked
+ * for, by the backend's clock; VRS_UNKNOWN: there was none. */
+bool meter_sample(struct meter *m, struct vrs_slot *slot, bool read, struct vrs_peaks *ret,
+                  uint64_t *ret_ns);
 uint32_t meter_slots(struct meter *m, uint32_t id, uint32_t device);
 void meter_losses(struct meter *m, struct vrs_meter_losses *ret);
 

@@ -86,7 +86,53 @@ static bool row_of(const struct total *t, struct names *names, struct arena *kee
     return chain_of(names, t->path, keep, ret) && texts_of(keep, ret);
 }
 
-/* Paths by when they were first opened, outer ones first; then device, then kind. */
+/* A path and the first row that it is, or is around. */
+struct first_row {
+    uint32_t path, row;
+};
+
+static int by_path(const void *a, const void *b)
+{
+    const struct first_row *x = a, *y = b;
+    if (x->path != y->path)
+        return x->path < y->path ? -1 : 1;
+    return x->row == y->row ? 0 : x->row < y->row ? -1 : 1;
+}
+
+/* Ids of paths, which are the process's, become the first row that each has in this profile.
+ * False: no memory. */
+static bool number_by_rows(struct profile *p, struct arena *keep)
+{
+    size_t count = 0, used = 0, firsts = 0;
+    for (uint32_t i = 0; i < p->rows; i++)
+        count += p->row[i].names;
+    struct first_row *first = arena_array(keep, struct first_row, count + 1);
+    if (first == NULL)
+        return false;
+    for (uint32_t i = 0; i < p->rows; i++)
+        for (uint32_t depth = 0; depth < p->row[i].names; depth++)
+            first[used++] = (struct first_row){ p->row[i].order[depth], i };
+    qsort(first, used, sizeof *first, by_path);
+    for (size_t i = 0; i < used; i++)
+        if (i == 0 || first[i].path != first[firsts - 1].path)
+            first[firsts++] = first[i];
+    for (uint32_t i = 0; i < p->rows; i++)
+        for (uint32_t depth = 0; depth < p->row[i].names; depth++) {
+            uint32_t *at = &p->row[i].order[depth];
+            size_t low = 0, high = firsts;
+            while (high - low > 1) {
+                size_t middle = low + (high - low) / 2;
+                if (first[middle].path <= *at)
+                    low = middle;
+                else
+                    high = middle;
+            }
+            *at = first[low].row;
+        }
+    return true;
+}
+
+/* Outer paths first, those beside each other by which ended first; then device, then kind. */
 static int in_order(const void *a, const void *b)
 {
     const struct profile_row *x = a, *y = b;
@@ -127,7 +173,7 @@ enum vrs_status profile_make(struct profiler *p, struct names *names, struct are
     bool ok = ret->row != NULL;
     for (; ok && ret->rows < count; ret->rows++)
         ok = row_of(&total[ret->rows], names, keep, &ret->row[ret->rows]);
-    if (!ok)
+    if (!ok || !number_by_rows(ret, keep))
         return vrs_no_memory(err);
     qsort(ret->row, ret->rows, sizeof *ret->row, in_order);
     count_states(ret);

@@ -34,7 +34,7 @@ struct profile_row {
     uint64_t gross, allocations; /* bytes and blocks allocated */
     double transient;            /* the share of `gross` that no interval kept; negative: unknown */
     struct state_counts states;
-    uint32_t *order; /* path ids from outside in, by which rows stand */
+    uint32_t *order; /* first rows of the paths around it, from outside in */
 };
 
 struct profile {

@@ -1,26 +1,16 @@
 /* profiler.c - one reading for a record or an end of a scope, then the ring and the totals. */
-#define _POSIX_C_SOURCE 200809L
 #include "profiler/profiler.h"
 
 #include <stddef.h>
 #include <string.h>
-#include <time.h>
 
 #include "device/process.h"
-#include "profiler/ledger.h"
+#include "profiler/clock.h"
 
-enum { CAPACITY_DEFAULT = 65536, WATCHED_MAX = 4096, NS_PER_SECOND = 1000000000 };
+enum { CAPACITY_DEFAULT = 65536, WATCHED_MAX = 4096 };
 
 static const struct vrs_detail no_detail = { .tensor_bytes = VRS_UNKNOWN,
                                              .storage_bytes = VRS_UNKNOWN };
-
-static uint64_t monotonic_ns(void *arg)
-{
-    (void)arg;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t now_ns(const struct profiler *p)
 {
@@ -30,7 +20,7 @@ static uint64_t now_ns(const struct profiler *p)
 static void take_clock(struct profiler *p)
 {
     struct vrs_backend b = meter_backend(p->meter, p->options.backend);
-    p->clock_ns = b.clock_ns != NULL ? b.clock_ns : monotonic_ns;
+    p->clock_ns = b.clock_ns != NULL ? b.clock_ns : host_ns;
     p->clock_arg = b.arg;
 }
 
@@ -43,8 +33,8 @@ bool profiler_init(struct profiler *p, struct meter *m, const struct vrs_profile
     totals_init(&p->totals);
     uint32_t capacity = options->capacity != 0 ? options->capacity : CAPACITY_DEFAULT;
     return pthread_mutex_init(&p->guard, NULL) == 0 &&
-           ring_init(&p->records, sizeof(struct vrs_record), capacity) &&
-           ring_init(&p->scopes, sizeof(struct vrs_scope_result), capacity);
+           ring_init_in(&p->records, sizeof(struct vrs_record), capacity, &p->guard) &&
+           ring_init_in(&p->scopes, sizeof(struct vrs_scope_result), capacity, &p->guard);
 }
 
 void profiler_free(struct profiler *p)
@@ -165,13 +155,26 @@ static uint64_t higher(uint64_t peak, uint64_t other)
     return peak == VRS_UNKNOWN || (other != VRS_UNKNOWN && other > peak) ? other : peak;
 }
 
-/* Nothing was read. */
-static void peaks_unknown(struct vrs_peaks *ret)
-{
-    struct ledger none;
-    ledger_init(&none, 0);
-    ledger_unknown(&none, VRS_STATE_UNKNOWN, ret);
-}
+#define UNKNOWN_CURVES { VRS_UNKNOWN, VRS_UNKNOWN, VRS_UNKNOWN, VRS_UNKNOWN }
+static const struct vrs_peaks nothing_read = {
+    .now = { .now = UNKNOWN_CURVES,
+             .peak = UNKNOWN_CURVES,
+             .inactive_split = VRS_UNKNOWN,
+             .allocated_bytes = VRS_UNKNOWN,
+             .freed_bytes = VRS_UNKNOWN,
+             .allocations = VRS_UNKNOWN,
+             .frees = VRS_UNKNOWN,
+             .retries = VRS_UNKNOWN,
+             .ooms = VRS_UNKNOWN },
+    .start = UNKNOWN_CURVES,
+    .peak = UNKNOWN_CURVES,
+    .at_most = UNKNOWN_CURVES,
+    .allocated_bytes = VRS_UNKNOWN,
+    .freed_bytes = VRS_UNKNOWN,
+    .allocations = VRS_UNKNOWN,
+    .frees = VRS_UNKNOWN,
+    .state = VRS_STATE_UNKNOWN,
+};
 
 /* The interval that ends here becomes part of all since the profiler was made, of which the record
  * tells too: its state is the worse of the two. */
@@ -188,7 +191,7 @@ static void join_interval(struct watched *w, struct vrs_record *r)
         r->state = VRS_SAMPLED;
 }
 
-/* Of the device and in the totals; `slot` is what the record was made with. */
+/* Of the device, in the totals and in the ring; `slot` is what the record was made with. */
 static void interval_ends(struct profiler *p, const struct vrs_slot *slot, struct vrs_record *r,
                           const struct vrs_peaks *peaks)
 {
@@ -220,81 +223,97 @@ static void interval_ends(struct profiler *p, const struct vrs_slot *slot, struc
         w->allocated = i.end;
     }
     totals_add(&p->totals, &i);
+    r->index = ring_put(&p->records, r);
     pthread_mutex_unlock(&p->guard);
+}
+
+/* Member by member, here and below: clearing such a row first takes as long as all the rest of a
+ * record without a reading. */
+static void record_fill(struct vrs_record *r, const struct vrs_peaks *peaks)
+{
+    memcpy(r->now, peaks->now.now, sizeof r->now);
+    r->inactive_split = peaks->now.inactive_split;
+    r->retries = peaks->now.retries;
+    r->ooms = peaks->now.ooms;
+    r->interval_peak = peaks->peak[VRS_ALLOCATED];
+    r->interval_at_most = peaks->at_most[VRS_ALLOCATED];
+    r->interval_reserved_peak = peaks->peak[VRS_RESERVED];
+    r->peak = VRS_UNKNOWN;
+    r->delta = INT64_MIN;
+    r->rss = VRS_UNKNOWN;
+    r->rss_peak = VRS_UNKNOWN;
+    r->state = peaks->state;
 }
 
 void profiler_checkpoint(struct profiler *p, uint32_t device, uint32_t path,
                          const struct vrs_detail *detail, struct vrs_record *ret)
 {
-    struct vrs_peaks peaks;
+    struct vrs_peaks read;
+    const struct vrs_peaks *peaks = &nothing_read;
     struct vrs_slot slot = { 0 };
-    if (p->options.no_stats) {
-        peaks_unknown(&peaks);
-    } else {
+    if (!p->options.no_stats) {
         slot = watch(p, device);
-        meter_mark(p->meter, &slot, &peaks);
+        meter_mark(p->meter, &slot, &read);
+        peaks = &read;
     }
-    *ret = (struct vrs_record){
-        .t_ns = now_ns(p) - p->made_ns,
-        .inactive_split = peaks.now.inactive_split,
-        .retries = peaks.now.retries,
-        .ooms = peaks.now.ooms,
-        .interval_peak = peaks.peak[VRS_ALLOCATED],
-        .interval_at_most = peaks.at_most[VRS_ALLOCATED],
-        .interval_reserved_peak = peaks.peak[VRS_RESERVED],
-        .peak = VRS_UNKNOWN,
-        .delta = INT64_MIN,
-        .rss = VRS_UNKNOWN,
-        .rss_peak = VRS_UNKNOWN,
-        .detail = detail != NULL ? *detail : no_detail,
-        .path = path,
-        .device = device,
-        .state = peaks.state,
-    };
-    memcpy(ret->now, peaks.now.now, sizeof ret->now);
+    record_fill(ret, peaks);
+    ret->t_ns = now_ns(p) - p->made_ns;
+    ret->detail = detail != NULL ? *detail : no_detail;
+    ret->path = path;
+    ret->device = device;
     if (p->options.host)
         process_memory(&ret->rss, &ret->rss_peak);
-    interval_ends(p, &slot, ret, &peaks);
-    ret->index = ring_add(&p->records, ret);
+    interval_ends(p, &slot, ret, peaks);
 }
 
 void profiler_open(struct profiler *p, uint32_t device, uint32_t path, struct vrs_scope *ret)
 {
     *ret = (struct vrs_scope){
-        .path = path, .device = device, .detail = no_detail, .slot.device = device
+        .path = path,
+        .device = device,
+        .detail = no_detail,
+        .slot.device = device,
+        .born = VRS_UNKNOWN,
+        .died = VRS_UNKNOWN,
     };
     if (!p->options.no_stats)
         meter_open(p->meter, p->options.backend, device, p->options.flags, &ret->slot);
     ret->began_ns = now_ns(p);
 }
 
+static void result_fill(struct vrs_scope_result *r, const struct vrs_peaks *peaks)
+{
+    r->allocated_bytes = peaks->allocated_bytes;
+    r->freed_bytes = peaks->freed_bytes;
+    r->allocations = peaks->allocations;
+    r->frees = peaks->frees;
+    r->state = peaks->state;
+    memcpy(r->start, peaks->start, sizeof r->start);
+    memcpy(r->end, peaks->now.now, sizeof r->end);
+    memcpy(r->peak, peaks->peak, sizeof r->peak);
+    memcpy(r->at_most, peaks->at_most, sizeof r->at_most);
+}
+
 void profiler_close(struct profiler *p, struct vrs_scope *scope, uint32_t raised,
                     uint64_t device_ns, struct vrs_scope_result *ret)
 {
     uint64_t ended = now_ns(p);
-    struct vrs_peaks peaks;
-    if (p->options.no_stats)
-        peaks_unknown(&peaks);
-    else
-        meter_close(p->meter, &scope->slot, &peaks);
-    *ret = (struct vrs_scope_result){
-        .t_ns = scope->began_ns - p->made_ns,
-        .duration_ns = ended - scope->began_ns,
-        .device_ns = device_ns,
-        .allocated_bytes = peaks.allocated_bytes,
-        .freed_bytes = peaks.freed_bytes,
-        .allocations = peaks.allocations,
-        .frees = peaks.frees,
-        .detail = scope->detail,
-        .path = scope->path,
-        .device = scope->device,
-        .raised = raised,
-        .state = peaks.state,
-    };
-    memcpy(ret->start, peaks.start, sizeof ret->start);
-    memcpy(ret->end, peaks.now.now, sizeof ret->end);
-    memcpy(ret->peak, peaks.peak, sizeof ret->peak);
-    memcpy(ret->at_most, peaks.at_most, sizeof ret->at_most);
+    struct vrs_peaks read;
+    const struct vrs_peaks *peaks = &nothing_read;
+    if (!p->options.no_stats) {
+        meter_close(p->meter, &scope->slot, &read);
+        peaks = &read;
+    }
+    result_fill(ret, peaks);
+    ret->t_ns = scope->began_ns - p->made_ns;
+    ret->duration_ns = ended - scope->began_ns;
+    ret->device_ns = device_ns;
+    ret->born = scope->born;
+    ret->died = scope->died;
+    ret->detail = scope->detail;
+    ret->path = scope->path;
+    ret->device = scope->device;
+    ret->raised = raised;
     struct interval i = {
         .path = ret->path,
         .device = ret->device,
@@ -310,8 +329,8 @@ void profiler_close(struct profiler *p, struct vrs_scope *scope, uint32_t raised
     };
     pthread_mutex_lock(&p->guard);
     totals_add(&p->totals, &i);
+    ret->index = ring_put(&p->scopes, ret);
     pthread_mutex_unlock(&p->guard);
-    ret->index = ring_add(&p->scopes, ret);
 }
 
 void profiler_drop(struct profiler *p, struct vrs_scope *scope)

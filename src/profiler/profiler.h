@@ -29,8 +29,8 @@ struct profiler {
     uint64_t (*clock_ns)(void *arg);
     void *clock_arg;
     uint64_t made_ns;
+    pthread_mutex_t guard; /* of what follows; no device is read under it */
     struct ring records, scopes;
-    pthread_mutex_t guard; /* of what follows; nothing is read under it */
     VEC(struct watched) watched;
     struct totals totals;
     uint64_t dropped, unwatched;

@@ -5,14 +5,19 @@
 
 enum { CHUNK_ROWS = 4096 };
 
-bool ring_init(struct ring *r, uint32_t row_bytes, uint32_t capacity)
+bool ring_init_in(struct ring *r, uint32_t row_bytes, uint32_t capacity, pthread_mutex_t *guard)
 {
     uint32_t rounded = RING_LEAST;
     while (rounded < capacity && rounded < RING_MOST)
         rounded *= 2;
-    *r = (struct ring){ .row_bytes = row_bytes, .capacity = rounded };
+    *r = (struct ring){ .row_bytes = row_bytes, .capacity = rounded, .guard = guard };
     r->chunk.max = RING_MOST / CHUNK_ROWS;
-    return pthread_mutex_init(&r->guard, NULL) == 0;
+    return pthread_mutex_init(&r->own, NULL) == 0;
+}
+
+bool ring_init(struct ring *r, uint32_t row_bytes, uint32_t capacity)
+{
+    return ring_init_in(r, row_bytes, capacity, &r->own);
 }
 
 void ring_free(struct ring *r)
@@ -20,12 +25,12 @@ void ring_free(struct ring *r)
     for (uint32_t i = 0; i < r->chunk.len; i++)
         vec_resize((void **)&r->chunk.at[i], 0, 0);
     vec_free(&r->chunk);
-    pthread_mutex_destroy(&r->guard);
+    pthread_mutex_destroy(&r->own);
 }
 
 void ring_after_fork(struct ring *r)
 {
-    pthread_mutex_init(&r->guard, NULL);
+    pthread_mutex_init(&r->own, NULL);
 }
 
 /* Where the row of this number stands; NULL: there is no chunk there yet, and no memory. */
@@ -43,26 +48,31 @@ static unsigned char *place_of(struct ring *r, uint64_t number)
     return r->chunk.at[chunk] + (size_t)(place % CHUNK_ROWS) * r->row_bytes;
 }
 
+uint64_t ring_put(struct ring *r, const void *row)
+{
+    unsigned char *to = place_of(r, r->next);
+    if (to == NULL) {
+        r->refused++;
+        return UINT64_MAX;
+    }
+    memcpy(to, row, r->row_bytes);
+    uint64_t number = r->next++;
+    if (r->next - r->first > r->capacity)
+        r->first = r->next - r->capacity;
+    return number;
+}
+
 uint64_t ring_add(struct ring *r, const void *row)
 {
-    pthread_mutex_lock(&r->guard);
-    uint64_t number = UINT64_MAX;
-    unsigned char *to = place_of(r, r->next);
-    if (to != NULL) {
-        memcpy(to, row, r->row_bytes);
-        number = r->next++;
-        if (r->next - r->first > r->capacity)
-            r->first = r->next - r->capacity;
-    } else {
-        r->refused++;
-    }
-    pthread_mutex_unlock(&r->guard);
+    pthread_mutex_lock(r->guard);
+    uint64_t number = ring_put(r, row);
+    pthread_mutex_unlock(r->guard);
     return number;
 }
 
 uint32_t ring_copy(struct ring *r, uint64_t from, uint32_t most, void *ret, uint64_t *ret_first)
 {
-    pthread_mutex_lock(&r->guard);
+    pthread_mutex_lock(r->guard);
     if (from < r->first)
         from = r->first;
     uint64_t there = from < r->next ? r->next - from : 0;
@@ -71,22 +81,22 @@ uint32_t ring_copy(struct ring *r, uint64_t from, uint32_t most, void *ret, uint
     for (uint32_t i = 0; i < count; i++, to += r->row_bytes)
         memcpy(to, place_of(r, from + i), r->row_bytes);
     *ret_first = from;
-    pthread_mutex_unlock(&r->guard);
+    pthread_mutex_unlock(r->guard);
     return count;
 }
 
 void ring_clear(struct ring *r)
 {
-    pthread_mutex_lock(&r->guard);
+    pthread_mutex_lock(r->guard);
     r->first = r->cleared = r->next;
     r->refused = 0;
-    pthread_mutex_unlock(&r->guard);
+    pthread_mutex_unlock(r->guard);
 }
 
 struct ring_counts ring_counts(struct ring *r)
 {
-    pthread_mutex_lock(&r->guard);
+    pthread_mutex_lock(r->guard);
     struct ring_counts counts = { r->first, r->next, r->first - r->cleared + r->refused };
-    pthread_mutex_unlock(&r->guard);
+    pthread_mutex_unlock(r->guard);
     return counts;
 }

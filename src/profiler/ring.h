@@ -1,7 +1,7 @@
 /* ring.h - a ring buffer of rows of one size: the last ones are kept, those before are counted.
  *
  * Memory is taken in chunks as rows come, up to the capacity.  Any number of threads may add and
- * copy. */
+ * copy.  A ring is never moved: its guard may be its own. */
 #ifndef VRS_PROFILER_RING_H
 #define VRS_PROFILER_RING_H
 
@@ -14,7 +14,7 @@
 enum { RING_LEAST = 1 << 10, RING_MOST = 1 << 24 };
 
 struct ring {
-    pthread_mutex_t guard;
+    pthread_mutex_t own, *guard;
     VEC(unsigned char *) chunk;
     uint64_t first, next; /* numbers of the first row that is kept and of the one to come */
     uint64_t cleared;     /* `next` when the ring was last cleared */
@@ -25,12 +25,16 @@ struct ring {
 /* `capacity` is raised to a power of two from RING_LEAST to RING_MOST.  False where the system has
  * no lock. */
 bool ring_init(struct ring *r, uint32_t row_bytes, uint32_t capacity);
+/* The same with the lock of an owner that has it taken anyhow when a row comes. */
+bool ring_init_in(struct ring *r, uint32_t row_bytes, uint32_t capacity, pthread_mutex_t *guard);
 void ring_free(struct ring *r);
 /* In a child of fork. */
 void ring_after_fork(struct ring *r);
 
 /* Copies the row in; its number, which counts from 0, or UINT64_MAX: no memory. */
 uint64_t ring_add(struct ring *r, const void *row);
+/* The same by who has taken the guard. */
+uint64_t ring_put(struct ring *r, const void *row);
 
 /* Copies rows from number `from` on, `most` of them at most, and says how many; rows that are gone
  * are passed over, and `*ret_first` is the number of the first one copied. */

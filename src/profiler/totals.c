@@ -25,8 +25,13 @@ void totals_clear(struct totals *t)
     totals_init(t);
 }
 
+static bool is_of(const struct total *row, const struct interval *i)
+{
+    return row->path == i->path && row->device == i->device && row->kind == i->kind;
+}
+
 /* NULL: no memory. */
-static struct total *row_of(struct totals *t, const struct interval *i)
+static struct total *find_or_make(struct totals *t, const struct interval *i)
 {
     uint64_t hash = hash_pair(i->path, (uint64_t)i->device * 2 + i->kind);
     if (!idtab_reserve(&t->index))
@@ -34,7 +39,7 @@ static struct total *row_of(struct totals *t, const struct interval *i)
     for (uint32_t at = idtab_first(&t->index, hash); t->index.slot[at].id != 0;
          at = idtab_next(&t->index, hash, at)) {
         struct total *row = &t->rows.at[t->index.slot[at].id - 1];
-        if (row->path == i->path && row->device == i->device && row->kind == i->kind)
+        if (is_of(row, i))
             return row;
     }
     struct total row = {
@@ -53,6 +58,16 @@ static struct total *row_of(struct totals *t, const struct interval *i)
         return NULL;
     idtab_put(&t->index, hash, t->rows.len);
     return &t->rows.at[t->rows.len - 1];
+}
+
+static struct total *row_of(struct totals *t, const struct interval *i)
+{
+    if (t->last != 0 && is_of(&t->rows.at[t->last - 1], i))
+        return &t->rows.at[t->last - 1];
+    struct total *row = find_or_make(t, i);
+    if (row != NULL)
+        t->last = (uint32_t)(row - t->rows.at) + 1;
+    return row;
 }
 
 /* Sums and maxima of what is known. */

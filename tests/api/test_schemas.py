@@ -12,7 +12,8 @@ from conftest import ROOT, program
 
 SCHEMAS = sorted(p.name[:-len(".schema.json")] for p in (ROOT / "docs" / "schema").glob("*.schema.json"))
 # The others are no answers of rows: shared parts, other tools' forms, and the sets of those here.
-VERBS = [s for s in SCHEMAS if s not in ("common", "doctor", "export", "python-doctor") and not s.endswith("-set")]
+OTHERS = ("common", "doctor", "export", "measurement", "pytest", "python-doctor", "tracking")
+VERBS = [s for s in SCHEMAS if s not in OTHERS and not s.endswith("-set")]
 COMMON = {"schema", "tool"}  # of every document
 JSON_TYPES = {"bool": "boolean", "unsigned": "integer", "signed": "integer", "real": "number", "text": "string",
               "word": "string", "name": "string", "stack": "integer", "sentence": "string"}

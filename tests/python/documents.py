@@ -18,6 +18,22 @@ IMPORTS = {
             "FastAvatar.utils.model_size_profiler": "vramscope.compat.model_size_profiler"},
     "001": {"gpumemprof": "vramscope.compat.gpumemprof"},
     "003": {},
+    "004": {},
+}
+# Document 004 has lost its indentation: how deep each line of a function stands, in runs of lines.  Lines inside
+# brackets and texts stand at any depth.
+DEPTHS = {
+    "measure_throughput": "0 1x7 2 3 2x7 1x7",
+    "measure_latency": "0 1x4 2 3 1x3 2 3x7 1x9",
+    "measure_memory": "0 1x10",
+    "profile_dataloader_vs_model": "0 1x6 2x19 1x8 2x3 1 2 1",
+    "profile_training_phases": "0 1x10 2x4 1x6 2x3 1x6 2x3 1x6 2 1",
+    "track_memory": "0 1x5",
+    "analyze_peak_memory": "0 1x22 2x2 1 2x2 1 2 1x6",
+    "print_memory_summary": "0 1x2",
+    "capture_memory_snapshot": "0 1x4 2x2 3 4 3x6 2x3 1 2x2 1x3",
+    "benchmark_with_warmup": "0 1x5 2 3 1x5 2 3x7 1x11",
+    "profile_memory_usage": "0 1x9 2x5 1x38 2x3 1x7 2x2 1x3 2 1 2x5 1x5",
 }
 FENCE = re.compile(r"^[ \t]*```[a-z]*[ \t]*\n(.*?)^[ \t]*```[ \t]*$", re.S | re.M)
 # How a line of code looks in a document that marks none of it.
@@ -66,6 +82,17 @@ def own_module(shared, number, text):
     made = types.ModuleType("document_" + number)
     exec(compile(block_with(shared, number, text), "document " + number, "exec"), vars(made))
     return made
+
+
+def own_function(shared, number, name, scope):
+    """A function of a document whose lines have lost their indentation, defined in `scope`."""
+    lines = iter(text_of(shared, number).partition("\ndef %s(" % name)[2].splitlines())
+    made = ["def %s(%s" % (name, next(lines))]
+    for run in DEPTHS[name].split()[1:]:
+        depth, _, count = run.partition("x")
+        made += ["    " * int(depth) + next(lines) for _ in range(int(count or 1))]
+    exec(compile("\n".join(made), "document %s, %s" % (number, name), "exec"), scope)
+    return scope[name]
 
 
 def with_our_import(number, block):

@@ -3,12 +3,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "api/file.h"
 #include "api/profiler/meter_object.h"
 #include "base/fail.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "profiler/driver.h"
 #include "profiler/meter.h"
 #include "profiler/names.h"
 #include "vramscope/error.h"
@@ -132,6 +134,21 @@ enum vrs_state vrs_meter_read(struct vrs_meter *meter, uint32_t backend, uint32_
                               struct vrs_stats *ret)
 {
     return meter_read(&meter->meter, backend, device, wait, ret);
+}
+
+void vrs_driver(struct vrs_meter *meter, const char *id, struct vrs_driver_figures *ret)
+{
+    struct driver_figures found;
+    driver_ask(&meter->meter.driver, id, DRIVER_MEMORY | DRIVER_UTILISATION | DRIVER_PROCESSES,
+               &found);
+    *ret = (struct vrs_driver_figures){
+        .used = found.used,
+        .total = found.total,
+        .utilisation = found.utilisation,
+        .processes = found.processes == UINT32_MAX ? VRS_UNKNOWN : found.processes,
+        .own = found.own,
+    };
+    memcpy(ret->why, found.why, sizeof ret->why);
 }
 
 uint32_t vrs_name(struct vrs_meter *meter, const char *bytes, size_t len)

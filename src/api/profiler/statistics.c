@@ -52,3 +52,8 @@ double vrs_statistics_pearson(const double *x, const double *y, size_t count)
 {
     return statistics_pearson(x, y, count);
 }
+
+size_t vrs_statistics_steady(const double *value, size_t count, double share, double *room)
+{
+    return statistics_steady(value, count, share, room);
+}

@@ -3,6 +3,7 @@
 
 #include "analysis/objects/cycles.h"
 #include "analysis/objects/model_size.h"
+#include "analysis/objects/step_growth.h"
 #include "analysis/objects/tensor_table.h"
 #include "render/answer/answer.h"
 #include "render/answer/fields.h"
@@ -31,4 +32,13 @@ const struct answer_kind cycles_answer = {
     .document = &cycles_row_type,
     .sentence = cycle_sentence,
     .form = { [ANSWER_TEXT] = cycles_text, [ANSWER_JSON] = answer_json, [ANSWER_CSV] = answer_csv },
+};
+
+const struct answer_kind growth_answer = {
+    .verb = "growth",
+    .bytes = sizeof(struct step_growth),
+    .document = &step_growth_row_type,
+    .form = { [ANSWER_TEXT] = step_growth_text,
+              [ANSWER_JSON] = answer_json,
+              [ANSWER_CSV] = answer_csv },
 };

@@ -4,9 +4,9 @@
 
 #include "render/answer/answer.h"
 
-extern const struct answer_kind model_answer, tensors_answer, cycles_answer;
+extern const struct answer_kind model_answer, tensors_answer, cycles_answer, growth_answer;
 
-answer_renderer model_size_text, tensor_table_text, cycles_text;
+answer_renderer model_size_text, tensor_table_text, cycles_text, step_growth_text;
 field_sentence cycle_sentence;
 
 #endif

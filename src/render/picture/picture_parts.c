@@ -12,10 +12,10 @@
 #include "base/utf8.h"
 #include "render/picture/palette.h"
 #include "render/picture/pen.h"
-#include "render/picture/picture_axes.h"
 #include "render/picture/raster.h"
 #include "render/picture/scene.h"
 #include "render/write/human.h"
+#include "render/write/ticks.h"
 
 void end_text(const struct text_context *s, struct buf *text)
 {

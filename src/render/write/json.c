@@ -140,6 +140,12 @@ void json_text(struct json *j, const char *key, const char *value)
     json_str(j, key, value == NULL ? (str){ NULL, 0 } : str_from(value));
 }
 
+void json_raw(struct json *j, const char *key, str json)
+{
+    begin(j, key);
+    buf_str(j->out, json);
+}
+
 void json_u64(struct json *j, const char *key, uint64_t value)
 {
     begin(j, key);

@@ -39,6 +39,7 @@ void json_name(struct json *j, str name);
 
 void json_str(struct json *j, const char *key, str value); /* ptr NULL: null */
 void json_text(struct json *j, const char *key, const char *value);
+void json_raw(struct json *j, const char *key, str json); /* a value that is JSON already */
 void json_u64(struct json *j, const char *key, uint64_t value);
 void json_i64(struct json *j, const char *key, int64_t value);
 void json_bool(struct json *j, const char *key, bool value);

@@ -7,7 +7,8 @@ import sys
 import pytest
 from conftest import PACKAGE
 
-MODULES = ("vramscope.compat.model_size_profiler", "vramscope.compat.vram_profiler")
+MODULES = ("vramscope.compat.gpu_memory_1", "vramscope.compat.methodology", "vramscope.compat.model_size_profiler",
+           "vramscope.compat.vram_profiler")
 PROGRAM = """
 import json, sys, threading
 import vramscope

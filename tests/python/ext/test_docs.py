@@ -12,10 +12,19 @@ import pytest
 import vramscope
 from vramscope import _core
 from conftest import PACKAGE, ROOT, environment
+from vramscope import sim
 
 OWNERS = (vramscope, vramscope.File, vramscope.Recording, vramscope.Result)
 NAMES = [(owner, name) for owner in OWNERS for name in (vramscope.__all__ if owner is vramscope else dir(owner))
          if not name.startswith("_") and callable(getattr(owner, name)) and not inspect.isclass(getattr(owner, name))]
+# Classes that programs meet, and what they call of them.
+CLASSES = [made for name in vramscope.__all__ if inspect.isclass(made := getattr(vramscope, name))
+           and not issubclass(made, BaseException) and not issubclass(made, Warning)] + [sim.Device, sim.Handle]
+METHODS = [(owner, name) for owner in CLASSES if owner not in OWNERS for name in dir(owner) if not name.startswith("_")
+           and callable(getattr(owner, name)) and not inspect.isdatadescriptor(inspect.getattr_static(owner, name))
+           and any(name in vars(c) and c.__module__.split(".")[0] == "vramscope" for c in owner.__mro__)]
+# Rows and texts, in which nothing can fail.
+QUIET = {"Event", "Expected", "Handle", "Measurement", "Names", "Record", "Sample", "ScopeResult"}
 # What stands in sentences instead of among the arguments.
 FEW_WORDS = {"set", "user_root", "library", "device", "path"}
 
@@ -39,6 +48,61 @@ def test_a_callable_says_how_it_is_called(owner, name, monkeypatch):
     said = []
     result = doctest.DocTestRunner(verbose=False).run(test, out=said.append)
     assert result.attempted and not result.failed, "".join(said)
+
+
+def examples_of(thing):
+    here = vars(sys.modules.get(getattr(thing, "__module__", None), vramscope))
+    return doctest.DocTestParser().get_doctest(thing.__doc__ or "", {**here, "vramscope": vramscope}, str(thing), None, 0)
+
+
+def ran(test, flags=0):
+    """The examples of a docstring, run; what they said where one failed."""
+    said = []
+    result = doctest.DocTestRunner(verbose=False, optionflags=flags).run(test, out=said.append)
+    assert result.attempted and not result.failed, "".join(said)
+
+
+@pytest.mark.parametrize("owner", CLASSES, ids=lambda c: c.__name__)
+def test_a_class_has_an_example(owner, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    test = examples_of(owner)
+    assert test.examples, "no example"
+    ran(test, doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL)
+
+
+@pytest.mark.parametrize("owner, name", METHODS, ids=["%s.%s" % (o.__name__, n) for o, n in METHODS])
+def test_a_method_says_how_it_is_called(owner, name, monkeypatch):
+    """In its own docstring or its class's: each argument by its name, bytes where it is given some, an example."""
+    monkeypatch.chdir(ROOT)
+    thing = getattr(owner, name)
+    # What a class is documented as having, its bases document too: Answer, of which Summary is one.
+    words = "\n".join([thing.__doc__ or "", *(inspect.getdoc(c) or "" for c in owner.__mro__ if c is not object)])
+    assert (thing.__doc__ or "").strip()
+    for parameter in inspect.signature(thing).parameters.values():
+        if parameter.name not in ("self", "args", "kwargs"):
+            assert re.search(r"\b%s\b" % parameter.name, words), parameter.name
+    if "bytes" in inspect.signature(thing).parameters:
+        assert "bytes" in thing.__doc__
+    test = examples_of(thing)
+    if test.examples:
+        ran(test, doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL)
+    else:
+        shown = "".join(e.source for c in owner.__mro__ if c.__module__.split(".")[0] == "vramscope"
+                        for e in examples_of(c).examples)
+        assert re.search(r"\.%s\(" % name, shown), "no example"
+
+
+def test_a_name_says_what_it_raises():
+    """Also where it is told by the class, or that nothing is."""
+    quiet = {"category_rules", "conditions", "disable", "is_own", "names", "step", "version"}  # nothing of their own can fail
+    for owner, name in NAMES:
+        words = inspect.getdoc(getattr(owner, name)) + (inspect.getdoc(owner) or "" if owner is not vramscope else "")
+        assert re.search(r"[Rr]aise|Error", words) or name in quiet, name
+    for owner in CLASSES:
+        methods = [name for cls, name in METHODS if cls is owner]
+        words = "".join(inspect.getdoc(c) or "" for c in owner.__mro__ if c.__module__.split(".")[0] == "vramscope")
+        words += "".join(getattr(owner, name).__doc__ for name in methods)
+        assert not methods or re.search(r"[Rr]aise|Error", words) or owner.__name__ in QUIET, owner
 
 
 def test_all_names_are_walked():

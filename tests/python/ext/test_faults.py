@@ -17,7 +17,7 @@ SCRIPT = """
 import ctypes, gc, io, os, pickle, sys, warnings
 folder, first, step = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 sys.path.insert(0, folder)
-import vramscope, vramscope._core, vramscope.html, html, json, threading, array
+import vramscope, vramscope._core, vramscope.sim, vramscope.html, html, json, threading, array
 faults = ctypes.PyDLL(os.path.join(folder, "vramscope", "_core.abi3.so"))
 faults.faults_begin.argtypes = [ctypes.c_long]
 faults.faults_end.restype, faults.faults_in_use.restype = ctypes.c_bool, ctypes.c_long
@@ -40,6 +40,7 @@ recording = load()
 report = recording.report()
 pickled = pickle.dumps(report)
 out = os.path.join(folder, "out")
+backend = vramscope.sim.Device("1GiB", history=0).backend
 scenarios = {
     "load a path": lambda: len(vramscope.load(path, threads=1, limits={"items": "4MiB"})),
     "load bytes": lambda: len(load()),
@@ -64,12 +65,28 @@ scenarios = {
     "snapshot": lambda: len(recording.replay(keep_run=True, threads=1).snapshot()),
     "free functions": lambda: (vramscope.size("5MiB"), vramscope.is_own(path), vramscope.category_rules()[:5],
                                vramscope.export_ready("csv"), vramscope.version()),
+    "chart": lambda: len(vramscope._core._chart(2, "a", ("", 0), ("b", 1), (400, 0), ["f", "g"], [
+        ("s", 1, False, False, [1.0, None], [2.0, 3], [0, 1], ["x", "y"])], [(1.0, None, "m")])),
+    "samples": lambda: sampled(),
     "errors": lambda: error_of(lambda: vramscope.load(b"no snapshot")),
 }
 
 
 def tables_of(result):
     return [list(c) for t in result.tables[:3] for c in result.table(t).values()]
+
+
+def sampled():
+    '''A row or a slot that there was no memory for is missing, and told.'''
+    sampler = vramscope._core.Sampler(backend=backend, interval=3600, capacity=1024)
+    sampler.now()
+    sampler.start()
+    sampler.stop()
+    samples = sampler.table()
+    if sampler.counts()["lost"] or {"exact"} != set(samples.column("state")):
+        raise MemoryError
+    again = pickle.loads(pickle.dumps(samples))
+    return len(sampler.samples()), again == samples, samples[1:].to_dict()["index"], repr(samples[0].device)
 
 
 def error_of(call):

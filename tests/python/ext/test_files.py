@@ -136,6 +136,11 @@ def test_pages_have_several(tmp_path):
     a, b = ROOT / "examples" / "oom.pickle", ROOT / "examples" / "train.pickle"
     run("view", a, b, "-o", page, expect=0)
     assert vramscope.is_own(page) and not vramscope.is_own(a)
+    answer = tmp_path / "answer.json"
+    for text, own in ((run("peak", "--json", a).out, True), ('{"schema":"vramscope.run/1"}', True), ("", False),
+                      ('{"segments": [], "schema": "vramscope.run/1"}', False), ('{"schema": "v"}', False)):
+        answer.write_text(text)
+        assert vramscope.is_own(answer) == own
     with pytest.raises(vramscope.Error):
         vramscope.load(page)
 

@@ -20,7 +20,7 @@ HEAVY = {"torch", "numpy", "pandas", "IPython", "json", "re", "threading", "insp
 
 
 def told(code):
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", SCRIPT % code, PACKAGE], capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-I", "-B", "-S", "-c", SCRIPT % code, PACKAGE], capture_output=True, text=True,
                           timeout=120, env=environment(PYTHONDONTWRITEBYTECODE="1"))
     assert done.returncode == 0 and done.stderr == "", done.stderr
     return json.loads(done.stdout)
@@ -40,6 +40,43 @@ def test_an_import_opens_its_own_files_alone():
     opened = [name for event, name in found["seen"] if event == "open"]
     assert opened and all(Path(name).is_relative_to(Path(PACKAGE) / "vramscope") for name in opened), opened
     assert not [e for e, _ in found["seen"] if e.split(".")[0] in ("socket", "subprocess", "os") and e != "os.listdir"]
+
+
+# They are made for a framework, and say which where there is none.
+FOR_FRAMEWORKS = {"vramscope." + name for name in ("ipython", "lightning", "pytest_plugin", "transformers")}
+
+
+def modules():
+    """Every module of the package that a program may import; what runs by being imported is not one."""
+    package = Path(PACKAGE) / "vramscope"
+    names = [".".join(("vramscope", *path.relative_to(package).with_suffix("").parts)) for path in package.rglob("*.py")
+             if "_children" not in path.parts]
+    return sorted({name.removesuffix(".__init__") for name in names if not name.endswith("__main__")} - FOR_FRAMEWORKS)
+
+
+# Modules that are of use inside another program, which they are imported by or import, and its extra.
+INSIDE = {"vramscope.ipython": "ipython", "vramscope.lightning": "lightning", "vramscope.pytest_plugin": None,
+          "vramscope.transformers": "transformers"}
+
+
+@pytest.mark.parametrize("module", sorted(m for m in INSIDE if INSIDE[m]))
+def test_without_its_framework_a_module_says_what_to_install(module):
+    found = told("try:\n    import %s\nexcept ImportError as e:\n    assert 'vramscope[%s]' in str(e), e\n"
+                 "else:\n    assert 0" % (module, INSIDE[module]))
+    assert module not in found["modules"]
+
+
+@pytest.mark.parametrize("module", [m for m in modules() if m not in INSIDE])
+def test_an_import_opens_no_file_but_code(module):
+    """Its own files and the standard library's; no torch, no thread, no connection, no process."""
+    found = told("import %s" % module)
+    homes = [Path(PACKAGE) / "vramscope", Path(json.__file__).parents[1]]
+    opened = [name for event, name in found["seen"] if event == "open"]
+    assert not [name for name in opened if not any(Path(name).is_relative_to(home) for home in homes)]
+    quiet = {("ctypes.dlopen", "None")}  # the program itself, by the import of ctypes
+    assert not [e for e, what in found["seen"] if e.split(".")[0] in ("socket", "subprocess", "os", "ctypes")
+                and e not in ("os.listdir", "os.scandir") and (e, what) not in quiet]
+    assert not {"torch", "numpy", "pandas", "IPython"} & set(found["modules"]) and found["threads"] == 1
 
 
 def test_names_come_when_they_are_asked_for():

@@ -34,6 +34,15 @@ def test_the_versions_are_one(fresh):
     assert json.loads(fresh.run(fresh.command, "peak", "--json", OOM).stdout)["tool"] == VERSION
 
 
+def test_frameworks_find_what_is_for_them(fresh):
+    script = "import importlib.metadata as m, json; of = m.distribution('vramscope'); " \
+             "print(json.dumps([[e.group, e.name, e.value] for e in of.entry_points] + " \
+             "[of.metadata.get_all('Provides-Extra')]))"
+    *entries, extras = json.loads(fresh.run(fresh.python, "-c", script).stdout)
+    assert entries == [["pytest11", "vramscope", "vramscope.pytest_plugin"]]
+    assert set(extras) == {"torch", "numpy", "pandas", "lightning", "transformers", "ipython"}
+
+
 def test_nothing_is_left(tools, wheel, tmp_path):
     made = Fresh(tmp_path / "environment", tools)
     before = made.paths()

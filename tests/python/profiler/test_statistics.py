@@ -45,13 +45,19 @@ def test_figures_of_values_are_those_of_the_model(values, share):
         check(found, model.percentile(values, at), most)
 
 
+def steepest(x, y):
+    """The slope that there would be if no product of the sum cancelled another."""
+    dx, dy = ([Fraction(v) - Fraction(model.mean(of)) for v in of] for of in (x, y))
+    return sum(abs(a * b) for a, b in zip(dx, dy, strict=True)) / sum(a * a for a in dx)
+
+
 def check_line(x, y):
     slope, intercept, r, p = _core._line(x, y)
     wanted = model.line(x, y)
-    check(slope, wanted[0])
-    beside = 0 if wanted[0] is None else abs(model.mean(y)) + abs(wanted[0] * model.mean(x))
+    check(slope, wanted[0], 0 if wanted[0] is None else steepest(x, y))
+    beside = 0 if wanted[0] is None else abs(model.mean(y)) + steepest(x, y) * abs(model.mean(x))
     check(intercept, wanted[1], beside)
-    check(r, wanted[2])
+    check(r, wanted[2], 1)
     assert _core._pearson(x, y) == r
     # Points that lie on a line but for the rounding of their own digits are on it.
     if wanted[2] is not None and 1 - abs(Fraction(wanted[2])) < Fraction(1, 10**36):
@@ -64,6 +70,11 @@ def check_line(x, y):
 @settings(max_examples=300, deadline=None)
 def test_lines_are_those_of_the_model(of_x, of_y, count, data):
     check_line(*(data.draw(st.lists(of, min_size=count, max_size=count)) for of in (of_x, of_y)))
+
+
+def test_a_slope_that_all_but_cancels():
+    check_line([0.0, 0.5, -0.5], [1.0, 0.0, 1.1754943508222875e-38])
+    check_line([0.0, 17.0, 1.1754943508222875e-38, 0.0], [0.0, 0.0, 2.4e-07, -2.4e-07])
 
 
 @pytest.mark.parametrize("count", (3, 4, 5, 10, 31, 200, 1001))
@@ -131,3 +142,31 @@ def test_what_is_no_number_is_refused():
         _core._line([1, 2], [1])
     with pytest.raises(OverflowError):
         _core._mean([10**400])
+
+
+def steady_in_fractions(values, share):
+    """The definition, word by word."""
+    for at in range(len(values)):
+        median = model.percentile(values[at:], 0.5)
+        if all(abs(Fraction(v) - median) <= Fraction(share) * abs(median) for v in values[at:]):
+            return at
+    return None
+
+
+@given(st.one_of(st.lists(st.integers(-9, 9).map(float), max_size=30), st.lists(st.integers(90, 110).map(float), max_size=30)),
+       st.sampled_from((0, 0.0625, 0.25, 0.5)))
+@settings(max_examples=500, deadline=None)
+def test_where_values_become_steady(values, share):
+    assert _core._steady(values, share) == steady_in_fractions(values, share)
+
+
+def test_a_warm_up_is_found():
+    assert _core._steady([1234.56, 987.43, 102.34, 101.89, 102.12], 0.05) == 2
+    assert _core._steady([100.0] * 40, 0.05) == 0 and _core._steady([1.0, 100.0], 0.05) == 1
+    # A spike late means that it was not steady before.
+    assert _core._steady([100.0] * 40 + [106.0] + [100.0] * 3, 0.05) == 41
+
+
+def test_what_can_not_be_steady():
+    for values, share in (([], 0.05), ([1.0, math.nan, 1.0], 0.05), ([1.0], 0.51), ([1.0], -0.1), ([1.0], math.nan)):
+        assert _core._steady(values, share) is None

@@ -33,6 +33,25 @@ def module():
                 "loaded": bool((other[0].weight == inner.weight).all())}
 
 
+def command(*argv):
+    """(exit status, the first lines) of the command of gpumemprof."""
+    import contextlib
+    import io
+
+    from vramscope.compat.gpumemprof import cli
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        status = cli.main(list(argv))
+    return [status, text.getvalue().splitlines()[4:8]]
+
+
+def out_of_memory():
+    """What torch's own class of failures is to the flight recorder, and what no device is to a collector."""
+    found = gpumemprof.classify_oom_exception(torch.OutOfMemoryError("CUDA out of memory."))
+    return [*found, gpumemprof.detect_torch_runtime_backend(), raised(gpumemprof.build_device_memory_collector),
+            raised(lambda: gpumemprof.build_device_memory_collector(torch.device("cpu")))]
+
+
 def main():
     forms = {"None": None, "cuda:0": "cuda:0", "0": 0, "cuda": "cuda", "cpu": "cpu", "torch cpu": torch.device("cpu"),
              "torch cuda:0": torch.device("cuda:0"), "1.5": 1.5}
@@ -44,7 +63,8 @@ def main():
     print(json.dumps({
         "errors": errors, "initialised": torch.cuda.is_initialized(), "info": gpumemprof.get_gpu_info(),
         "system": [system["torch_available"], system["cuda_available"], system["detected_backend"]],
-        "decorated": raised(gpumemprof.profile_function(lambda: None)), "on_sim": on_sim, "module": module()}))
+        "decorated": raised(gpumemprof.profile_function(lambda: None)), "on_sim": on_sim, "module": module(), "command": command("info"),
+        "out_of_memory": out_of_memory()}))
 
 
 main()

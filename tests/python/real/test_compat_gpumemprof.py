@@ -18,6 +18,11 @@ def test_what_there_is_without_a_device(said):
     assert said["on_sim"] == [True, "cuda:1", 1]
 
 
+def test_the_command_and_the_flight_recorder(said):
+    assert said["command"] == [0, ["CUDA Available: False", "Detected Backend: cpu", "MPS Built: False", "MPS Available: False"]]
+    assert said["out_of_memory"] == [True, "torch.cuda.OutOfMemoryError", "cpu", "RuntimeError", "ValueError"]
+
+
 def test_a_wrapped_module_is_one_of_torch(said):
     assert said["module"] == {
         "is": [True, True], "parameters": ["0.module.weight", "0.module.bias"], "hooks": [3], "gradient": True, "in_features": 4,

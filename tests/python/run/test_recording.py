@@ -6,8 +6,9 @@ import sys
 
 import pytest
 import vramscope
+from run_programs import python, script
 from stand_in import Counters, installed
-from vramscope import oom, sim
+from vramscope import hooks, oom, sim
 
 FORMS = ("2.1", "2.5", "2.9", "2.15")
 
@@ -18,9 +19,9 @@ def nothing_stays(monkeypatch):
     for name in ("_handlers", "_events", "_observed"):
         monkeypatch.setattr(oom, name, [])
     before, finders = sys.excepthook, list(sys.meta_path)
-    failures = oom.failures
+    failures = hooks.failures
     yield
-    assert oom.failures == failures
+    assert hooks.failures == failures
     sys.excepthook, sys.meta_path[:] = before, finders
 
 
@@ -35,6 +36,17 @@ def test_a_block_is_recorded_and_the_recording_stops(tmp_path):
         assert os.listdir(tmp_path) == ["run.pickle"]
         extra = pickle.loads((tmp_path / "run.pickle").read_bytes())["vramscope"]
         assert [t["name"] for t in extra["names"]["tensors"] if t["address"] == kept.address] == ["kept"]
+
+
+def test_a_snapshot_has_the_names_of_its_own_device(tmp_path):
+    """Addresses of simulated devices begin alike."""
+    other = sim.Device("1GiB")
+    theirs = other.alloc("20MiB", tag="theirs")
+    with sim.Device("1GiB", history=0) as device, vramscope.record(tmp_path / "run.pickle"):
+        mine = device.alloc("20MiB", tag="mine")
+    assert mine.address == theirs.address
+    tensors = pickle.loads((tmp_path / "run.pickle").read_bytes())["vramscope"]["names"]["tensors"]
+    assert [(t["name"], t["address"]) for t in tensors] == [("mine", mine.address)]
 
 
 def test_somebody_elses_recording_goes_on(tmp_path):
@@ -92,6 +104,20 @@ def test_a_failure_leaves_a_bundle_and_the_block_prints_its_verdict(tmp_path, ca
         assert len(os.listdir(tmp_path / "dumps")) == 1, "it ended with its block"
 
 
+def test_a_snapshot_that_takes_long_to_read_has_no_verdict(tmp_path, capfd, monkeypatch):
+    from vramscope import telling
+    monkeypatch.setattr(telling, "VERDICT_SECONDS", -1)
+    with sim.Device("1GiB") as device:
+        with pytest.raises(sim.OutOfMemoryError), vramscope.on_oom(tmp_path) as handle:
+            for _ in range(50_000):
+                device.free(device.alloc("1MiB"))
+            device.alloc("2GiB")
+    path = handle.dumps[0] + "/snapshot.pickle"
+    assert os.stat(path).st_size > 4 << 20
+    assert capfd.readouterr().err == ("vramscope: memory ran out on cuda:0\n"
+                                      f"vramscope: {path}   more: vramscope oom {path}\n")
+
+
 def test_a_line_that_fails_again_is_not_written_again(tmp_path, capfd):
     with sim.Device("1GiB") as device, vramscope.on_oom(tmp_path, verdict=False) as handle:
         for _ in range(3):
@@ -112,6 +138,60 @@ def test_a_folder_that_can_not_be_made_is_one_line(tmp_path, capfd):
         with pytest.raises(sim.OutOfMemoryError):
             device.alloc("2GiB")
     assert capfd.readouterr().err.count("\n") == 1 and handle.dumps == []
+
+
+CAUGHT = """
+import os, sys, vramscope
+from vramscope import sim
+device = sim.Device("1GiB")
+device.__enter__()
+handle = vramscope.on_oom("dumps", min_seconds=0, verdict=len(sys.argv) == 1)
+for _ in range(2):
+    try:
+        device.alloc("2GiB")
+    except sim.OutOfMemoryError:
+        pass
+if os.fork() == 0:
+    sys.exit(3)
+os.wait()
+"""
+
+
+def test_what_was_caught_is_one_line_at_the_end(tmp_path):
+    path = script(tmp_path, CAUGHT)
+    status, out, err = python(path, cwd=tmp_path, under=None)
+    folders = sorted((tmp_path / "dumps").iterdir())
+    assert (status, out) == (0, "") and len(folders) == 2
+    assert err == "vramscope: memory ran out 2 times, which the program caught; %s %s\n" % tuple(
+        f"dumps/{folder.name}" for folder in folders)
+    assert python(path, "quiet", cwd=tmp_path, under=None) == (0, "", "")
+    _, _, err = python(path, cwd=tmp_path, under=["-o", "out"])
+    assert err.count("\n") == 1 and "out/" in err, "run says it"
+
+
+def test_a_ring_keeps_the_newest_and_may_be_written_any_number_of_times(tmp_path):
+    with sim.Device("1GiB", history=0) as device, vramscope.record(tmp_path / "a.pickle", max_entries=10) as recorder:
+        for _ in range(20):
+            device.free(device.alloc("1MiB"))
+        recorder.dump(tmp_path / "b.pickle")
+        kept = device.alloc("2MiB")
+    for name, newest in (("a", "alloc"), ("b", "free_completed")):
+        recorded = pickle.loads((tmp_path / (name + ".pickle")).read_bytes())["device_traces"][0]
+        assert len(recorded) == 10 and recorded[-1]["action"] == newest and recorded[-1]["frames"]
+    assert kept.live and vramscope.load(tmp_path / "a.pickle").report()["devices"][0]["trust"]["window"] != "complete"
+
+
+def test_the_bundle_says_where_it_ran_and_nothing_else_of_the_environment(tmp_path, monkeypatch):
+    for name, value in (("RANK", "2"), ("WORLD_SIZE", "4"), ("SECRET", "x"), ("PYTORCH_CUDA_ALLOC_CONF", "max_split_size_mb:20")):
+        monkeypatch.setenv(name, value)
+    with sim.Device("1GiB", count=2) as device, vramscope.on_oom(tmp_path, verdict=False) as handle:
+        with pytest.raises(sim.OutOfMemoryError):
+            device.alloc("2GiB")
+    folder, = handle.dumps
+    environment = json.loads(open(folder + "/environment.json").read())
+    assert environment["variables"] == {"RANK": "2", "WORLD_SIZE": "4"} and "SECRET" not in str(environment)
+    assert environment["allocator"] == "max_split_size_mb:20" and len(environment["devices"]) == 2
+    assert environment["vramscope"] == vramscope.__version__ and environment["torch"] is None
 
 
 def test_which_exceptions_are_of_device_memory():
@@ -172,12 +252,12 @@ def test_one_observer_a_process_and_it_never_raises(form, tmp_path, monkeypatch)
             with pytest.raises(torch.cuda.OutOfMemoryError):
                 torch.randn(4096, device="cuda")
             assert len(second.dumps) == 1 and len(os.listdir(tmp_path / "a")) == 1
-            before = oom.failures
+            before = hooks.failures
             monkeypatch.setattr(torch.cuda.memory, "_snapshot", lambda: 1 / 0)
             with vramscope.on_oom(tmp_path / "c", verdict=False) as third:
                 with pytest.raises(torch.cuda.OutOfMemoryError):
                     torch.randn(4096, device="cuda")
-            oom.failures = before
+            hooks.failures = before
         with pytest.raises(torch.cuda.OutOfMemoryError):
             torch.randn(4096, device="cuda")
         assert len(os.listdir(tmp_path / "a")) <= 2

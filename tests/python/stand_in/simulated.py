@@ -26,3 +26,9 @@ class Simulated:
 
     def reset_peak(self):
         self.device.reset_peak(self.number)
+
+    def now_ns(self):
+        return self.device.clock
+
+    def empty_cache(self):
+        self.device.empty_cache(self.number)

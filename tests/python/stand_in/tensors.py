@@ -35,6 +35,7 @@ class Device:
 
 class Tensor:
     cuda_state = None  # the torch_forms.Cuda whose devices tensors live on
+    gradients = True  # what is made knows what it was made of
 
     def __init__(self, shape, dtype=FLOAT32, device="cpu", leaves=()):
         self.shape, self.dtype, self.device = tuple(shape), dtype, Device(device)
@@ -53,17 +54,21 @@ class Tensor:
 
     numel = nelement
 
+    def size(self, dim):
+        return self.shape[dim]
+
     def element_size(self):
         return self.dtype.itemsize
 
     def made(self, shape, *others):
         below = [leaf for t in (self, *others) for leaf in ([t] if t.requires_grad else t.leaves)]
+        below = below if self.gradients else []
         return Tensor(shape, self.dtype, self.device, below)
 
-    def cuda(self, device="cuda:0"):
+    def cuda(self, device="cuda:0", non_blocking=False):
         return self.to(device)
 
-    def to(self, device=None):
+    def to(self, device=None, non_blocking=False):
         return self if self.device == device else self._at(device)
 
     def _at(self, device):
@@ -100,8 +105,34 @@ class Parameter(Tensor):
         self.requires_grad = requires_grad
 
 
+class NoGrad:
+    def __enter__(self):
+        self.before, Tensor.gradients = Tensor.gradients, False
+
+    def __exit__(self, *error):
+        Tensor.gradients = self.before
+
+
+class Adam:
+    """Its state is twice its parameters, made in the first step."""
+
+    def __init__(self, parameters):
+        self.parameters, self.state = list(parameters), {}
+
+    def step(self):
+        for p in self.parameters:
+            if p.grad is not None and p not in self.state:
+                self.state[p] = {name: Tensor(p.shape, p.dtype, p.device) for name in ("exp_avg", "exp_avg_sq")}
+
+    def zero_grad(self):
+        for p in self.parameters:
+            p.grad = None
+
+
 class Module:
     """Finds parameters, buffers and children among its attributes; each once, as the real one."""
+
+    training = True
 
     def __init__(self):
         self.buffer_names = set()
@@ -145,6 +176,14 @@ class Module:
                     setattr(module, name, Parameter(value.shape, value.dtype, device, value.requires_grad))
         return self
 
+    def train(self, mode=True):
+        for _, module in self.named_modules():
+            module.training = mode
+        return self
+
+    def eval(self):
+        return self.train(False)
+
     def __call__(self, *args):
         return self.forward(*args)
 
@@ -165,6 +204,7 @@ def add_to(torch, cuda_state):
     Tensor.cuda_state = cuda_state
     nn = types.ModuleType("torch.nn")
     vars(nn).update(Module=Module, Linear=Linear, Parameter=Parameter)
-    vars(torch).update(Tensor=Tensor, nn=nn, device=Device, float32=FLOAT32, float16=FLOAT16, int8=INT8,
+    optim = types.SimpleNamespace(Adam=Adam)
+    vars(torch).update(Tensor=Tensor, nn=nn, no_grad=NoGrad, optim=optim, device=Device, float32=FLOAT32, float16=FLOAT16, int8=INT8,
                        randn=lambda *shape, dtype=FLOAT32, device="cpu": Tensor(shape, dtype, device))
     return {"torch.nn": nn}

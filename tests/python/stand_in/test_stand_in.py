@@ -133,3 +133,20 @@ def test_the_newest_form_is_the_real_one():
         for place, module in ours.items():
             names = {name for name in vars(module) if not name.startswith("__")} - {"stand_in"}
             assert names <= set(real["names"][place]), (place, names - set(real["names"][place]))
+
+
+def test_events_tell_nothing_before_the_device_came_to_them():
+    with installed() as torch:
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        with pytest.raises(RuntimeError, match="recorded"):
+            begin.elapsed_time(end)
+        begin.record()
+        end.record()
+        with pytest.raises(RuntimeError, match="not ready"):
+            begin.elapsed_time(end)
+        torch.cuda.synchronize()
+        assert begin.elapsed_time(end) == 0
+        silent = torch.cuda.Event()
+        silent.record()
+        with pytest.raises(RuntimeError, match="with timing"):
+            begin.elapsed_time(silent)

@@ -125,7 +125,8 @@ class Cuda:
                           init=self.init, _lazy_init=self.init, _lazy_call=self.lazy_call, _queued_calls=self.queued,
                           device_count=lambda: len(self.devices) * self.available, OutOfMemoryError=self.out_of_memory,
                           current_device=lambda: self.init() or 0, synchronize=lambda device=None: self.init(),
-                          DeferredCudaCallError=self.deferred)
+                          DeferredCudaCallError=self.deferred,
+                          get_device_name=lambda device=None: self.driven("Stand-in"))
         vars(memory).update(_record_memory_history=recorder, _snapshot=self.snapshot, _dump_snapshot=self.dump)
         raw._cuda_memoryStats = lambda number: nested(self.form, self.device(number).curves())
         raw._cuda_resetPeakMemoryStats = lambda number: self.device(number).reset_peak()

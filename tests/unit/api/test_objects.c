@@ -379,6 +379,123 @@ static void long_cycles_need_no_stack(void **state)
     assert_int_equal(vrs_cycles(object, LONG + 1, chain, LONG + 1, 1, &result, NULL), VRS_USAGE);
 }
 
+/* Of two storages one is new; a third tensor is a view of the first. */
+static const struct vrs_tensor alive[] = {
+    { .name = "", .shape = "(4, 2)", .dtype = "float32", .device = "cuda:0", .storage = 1,
+      .storage_bytes = 1 << 20 },
+    { .name = "", .shape = "(4, 2)", .dtype = "float32", .device = "cuda:0", .storage = 1,
+      .storage_bytes = 1 << 20 },
+    { .name = "kept", .shape = "(3,)", .dtype = "bfloat16", .device = "cuda:0", .storage = 2,
+      .storage_bytes = 6 << 20 },
+};
+
+struct growing {
+    uint64_t bytes[8];
+    uint32_t moments;
+    struct vrs_growth_options options;
+    enum vrs_verdict verdict;
+    struct text text;
+};
+
+static enum vrs_status ask_growth(void *arg)
+{
+    struct growing *g = arg;
+    struct vrs_result *result;
+    g->options.size = sizeof g->options;
+    enum vrs_status status = vrs_growth(g->bytes, g->moments, &g->options, &result, NULL);
+    if (status != VRS_OK)
+        return status;
+    g->verdict = vrs_verdict(result);
+    return write_all(result, &g->text);
+}
+
+#define NEVER UINT64_MAX
+#define MIB(n) ((uint64_t)(n) << 20)
+#define SIX_READINGS                                                                               \
+    .moments = 6, .options = { .first_step = 2, .every = 1, .wanted = 6, .least_bytes = MIB(1),    \
+                               .collected_bytes = NEVER }
+
+static const char *said_of(struct growing *g, enum vrs_verdict verdict)
+{
+    assert_int_equal(ask_growth(g), VRS_OK);
+    assert_int_equal(g->verdict, verdict);
+    return g->text.at;
+}
+
+static void growth_is_told_with_what_grew(void **state)
+{
+    (void)state;
+    struct vrs_census first = { alive, 1, 3, MIB(12) }, last = { alive, 3, 7, MIB(20) };
+    struct growing g = { { MIB(10), MIB(12), MIB(14), MIB(16), MIB(18), MIB(20) }, SIX_READINGS };
+    g.options.first = &first;
+    g.options.last = &last;
+    const char *text = said_of(&g, VRS_YES);
+    SAYS(text, "memory grows: 5 steps added 10.00 MiB, 2.00 MiB in each\n");
+    SAYS(text, "objects at the end of step 3 and of step 7; 2.00 MiB of the growth belongs to none "
+               "that Python can reach\n");
+    SAYS(text, "6.00 MiB       0    1  kept  bfloat16  (3,)    cuda:0\n");
+    SAYS(text, "\"growth_bytes\": 0, \"first_bytes\": 1048576, \"last_bytes\": 1048576, "
+               "\"first_count\": 1, \"last_count\": 2, \"name\": \"\", \"shape\": \"(4, 2)\"");
+    SAYS(text, "\"collection\": null");
+}
+
+static void what_goes_with_garbage_is_held_by_cycles(void **state)
+{
+    (void)state;
+    struct growing g = { { MIB(10), MIB(12), MIB(14), MIB(16), MIB(18), MIB(20) }, SIX_READINGS };
+    g.options.collected_bytes = MIB(10);
+    SAYS(said_of(&g, VRS_YES), "held by reference cycles: after one collection of garbage 0 B");
+    g.options.collected_bytes = MIB(18);
+    const char *text = said_of(&g, VRS_YES);
+    SAYS(text, "after one collection of garbage 8.00 MiB of the growth was left\n");
+    SAYS(text, "\"held_by_cycles\": false");
+}
+
+static void other_rows_have_other_sentences(void **state)
+{
+    (void)state;
+    static const struct {
+        struct growing g;
+        enum vrs_verdict verdict;
+        const char *says;
+    } rows[] = {
+        /* Weights of 80 GiB hide nothing. */
+        { { { MIB(81920), MIB(81922), MIB(81924), MIB(81926), MIB(81928), MIB(81930) },
+            SIX_READINGS },
+          VRS_YES, "memory grows: 5 steps added 10.00 MiB" },
+        { { { 10, 12, 14, 16, 18, 20 }, SIX_READINGS },
+          VRS_NO, "no growth that matters: 5 steps added 10 B, 2 B in each, less than 1.00 MiB" },
+        { { { 9, 9, 9, 9, 9, 9 }, SIX_READINGS }, VRS_NO, "no growth: 5 steps added 0 B\n" },
+        { { { MIB(1), MIB(2), MIB(3), MIB(9), MIB(9), MIB(9) }, SIX_READINGS },
+          VRS_NO, "no growth: memory rose, then stopped; 5 steps added 8.00 MiB" },
+        { { { MIB(1), MIB(3), MIB(1), MIB(3), MIB(1), MIB(3) }, SIX_READINGS },
+          VRS_NO, "no growth: memory rises and is given back" },
+        { { { 10, 12, NEVER, 16, 18, 20 }, SIX_READINGS },
+          VRS_NO_VERDICT, "not decided: what the device has allocated is not known" },
+        { { { 10, 12, 14 }, .moments = 3, .options = { .every = 10, .wanted = 6 } },
+          VRS_NO_VERDICT, "not decided: 20 of 50 steps after the warm-up" },
+        { { { 10, 12, 14 }, .moments = 3,
+            .options = { .every = 10, .wanted = 3, .collected_bytes = NEVER } },
+          VRS_YES, "20 steps added 4 B, 2 B in every 10; so few steps do not tell" },
+        { { .options = { .every = 1, .wanted = 6 } },
+          VRS_NO_VERDICT, "not decided: 0 of 5 steps after the warm-up" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct growing g = rows[i].g;
+        SAYS(said_of(&g, rows[i].verdict), rows[i].says);
+    }
+}
+
+static void growth_of_no_steps_is_refused(void **state)
+{
+    (void)state;
+    struct growing g = { .options = { .every = 0, .wanted = 6 } };
+    assert_int_equal(ask_growth(&g), VRS_USAGE);
+    g.options.every = 1;
+    g.options.wanted = 2;
+    assert_int_equal(ask_growth(&g), VRS_USAGE);
+}
+
 static void nothing_is_an_answer(void **state)
 {
     struct asking a = { .tensors = 0 };
@@ -397,6 +514,11 @@ static void every_allocation_may_fail(void **state)
     table.tensors = 1;
     fault_each(ask_cycles, NULL, &table);
     fault_each(draw_cycles, NULL, &table.text);
+    struct vrs_census first = { alive, 1, 3, 0 }, last = { alive, 3, 7, 0 };
+    struct growing g = { { MIB(10), MIB(12), MIB(14), MIB(16), MIB(18), MIB(20) }, SIX_READINGS };
+    g.options.first = &first;
+    g.options.last = &last;
+    fault_each(ask_growth, NULL, &g);
 }
 
 int main(void)
@@ -414,6 +536,10 @@ int main(void)
         cmocka_unit_test(cycles_that_hold_little_are_left_out),
         cmocka_unit_test(the_largest_cycle_is_drawn),
         cmocka_unit_test(long_cycles_need_no_stack),
+        cmocka_unit_test(growth_is_told_with_what_grew),
+        cmocka_unit_test(what_goes_with_garbage_is_held_by_cycles),
+        cmocka_unit_test(other_rows_have_other_sentences),
+        cmocka_unit_test(growth_of_no_steps_is_refused),
         cmocka_unit_test(nothing_is_an_answer),
         cmocka_unit_test(every_allocation_may_fail),
     };

@@ -145,6 +145,38 @@ static void sorting_puts_nan_last(void **state)
     assert_true(isnan(value[4]) && isnan(value[5]));
 }
 
+static void check_steady(const double *value, size_t count, double share, size_t wanted)
+{
+    double room[8];
+    size_t found = statistics_steady(value, count, share, room);
+    if (found != wanted)
+        fail_msg("%zu instead of %zu", found, wanted);
+}
+
+static void values_become_steady_after_a_warm_up(void **state)
+{
+    (void)state;
+    double warm[] = { 1234.56, 987.43, 102.34, 101.89, 102.12 };
+    check_steady(warm, 5, 0.05, 2);
+    /* At the limit is within it. */
+    double limit[] = { 75, 100, 100, 125 }, over[] = { 100, 100, 126 };
+    check_steady(limit, 4, 0.25, 0);
+    check_steady(over, 3, 0.25, 1);
+    double lowest[] = { -4, -4, -6, 1 };
+    check_steady(lowest, 3, 0.5, 0);
+    check_steady(lowest, 4, 0.5, 3);
+}
+
+static void what_is_never_steady(void **state)
+{
+    (void)state;
+    double odd[] = { 1, INFINITY, 1 };
+    check_steady(NULL, 0, 0.05, SIZE_MAX);
+    check_steady(odd, 3, 0.05, SIZE_MAX);
+    check_steady(odd, 1, 0.6, SIZE_MAX);
+    check_steady(odd, 1, NAN, SIZE_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +188,8 @@ int main(void)
         cmocka_unit_test(shares_outside_are_unknown),
         cmocka_unit_test(large_values_do_not_overflow),
         cmocka_unit_test(sorting_puts_nan_last),
+        cmocka_unit_test(values_become_steady_after_a_warm_up),
+        cmocka_unit_test(what_is_never_steady),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,15 +191,33 @@ static void *read_once(void *arg)
     return NULL;
 }
 
-static pthread_t someone_reads(void)
+static void stay_in_reset(void *arg, bool spiked)
+{
+    (void)spiked;
+    stay_inside(arg);
+}
+
+static void *open_once(void *arg)
+{
+    (void)arg;
+    meter_open(&b.meter, b.id, 0, 0, &b.other);
+    return NULL;
+}
+
+static pthread_t someone_is_inside(void *(*what)(void *arg))
 {
     pthread_t thread;
-    b.device.inside = stay_inside;
     assert_int_equal(pthread_barrier_init(&b.inside, NULL, 2), 0);
     assert_int_equal(pthread_barrier_init(&b.leave, NULL, 2), 0);
-    assert_int_equal(pthread_create(&thread, NULL, read_once, NULL), 0);
+    assert_int_equal(pthread_create(&thread, NULL, what, NULL), 0);
     pthread_barrier_wait(&b.inside);
     return thread;
+}
+
+static pthread_t someone_reads(void)
+{
+    b.device.inside = stay_inside;
+    return someone_is_inside(read_once);
 }
 
 static void someone_ends(pthread_t thread)
@@ -270,12 +288,10 @@ static int child_status(pid_t child)
     return status;
 }
 
-static void a_child_measures_after_a_fork_in_another_threads_reading(void **state)
+/* Whether a child measures after a fork while another thread is inside a call of the backend, and
+ * what becomes of a slot that was open then. */
+static void check_child(pthread_t thread, enum vrs_state open_slot)
 {
-    (void)state;
-    begin(&defaults);
-    meter_open(&b.meter, b.id, 0, 0, &b.slot);
-    pthread_t thread = someone_reads();
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
@@ -285,15 +301,36 @@ static void a_child_measures_after_a_fork_in_another_threads_reading(void **stat
         meter_open(&b.meter, b.id, 0, 0, &slot);
         known_device_spike(&b.device, 9);
         meter_close(&b.meter, &slot, &new);
-        meter_close(&b.meter, &b.slot, &old); /* it may have been half written */
-        bool ok = new.state == VRS_EXACT &&new.peak[VRS_ALLOCATED] == 9 &&
-                  old.state == VRS_STATE_UNKNOWN &&meter_slots(&b.meter, b.id, 0) == 0;
+        meter_close(&b.meter, &b.slot, &old);
+        bool ok = new.state == VRS_EXACT &&new.peak[VRS_ALLOCATED] == 9 && old.state == open_slot &&
+                  (open_slot != VRS_EXACT || old.peak[VRS_ALLOCATED] == 9) &&
+                  meter_slots(&b.meter, b.id, 0) == 0;
         _exit(ok ? 0 : 1);
     }
     assert_int_equal(child_status(child), 0);
     someone_ends(thread);
     meter_close(&b.meter, &b.slot, &b.peaks);
     assert_int_equal(b.peaks.state, VRS_EXACT);
+}
+
+static void a_child_goes_on_after_a_fork_in_another_threads_reading(void **state)
+{
+    (void)state;
+    begin(&defaults);
+    meter_open(&b.meter, b.id, 0, 0, &b.slot);
+    check_child(someone_reads(), VRS_EXACT);
+    end();
+}
+
+static void a_child_begins_anew_after_a_fork_in_another_threads_reset(void **state)
+{
+    (void)state;
+    begin(&defaults);
+    meter_open(&b.meter, b.id, 0, 0, &b.slot);
+    known_device_spike(&b.device, 5);
+    b.device.was_reset = stay_in_reset;
+    check_child(someone_is_inside(open_once), VRS_STATE_UNKNOWN);
+    meter_drop(&b.meter, &b.other);
     end();
 }
 
@@ -486,7 +523,8 @@ int main(void)
         cmocka_unit_test(inside_a_reading_there_is_none),
         cmocka_unit_test(a_slot_that_is_closed_inside_its_reading_is_unknown),
         cmocka_unit_test(a_reading_that_does_not_end_is_not_waited_for),
-        cmocka_unit_test(a_child_measures_after_a_fork_in_another_threads_reading),
+        cmocka_unit_test(a_child_goes_on_after_a_fork_in_another_threads_reading),
+        cmocka_unit_test(a_child_begins_anew_after_a_fork_in_another_threads_reset),
         cmocka_unit_test(open_slots_stay_in_a_child),
         cmocka_unit_test(threads_measure_one_device),
         cmocka_unit_test(no_call_is_made_once_a_backend_is_retired),

@@ -1,6 +1,10 @@
 """Names by their homes: the package imports each when it is asked for."""
 from vramscope.compat.gpumemprof.analyzer import MemoryAnalyzer as MemoryAnalyzer
-from vramscope.compat.gpumemprof.collectors import DeviceMemoryCollector as DeviceMemoryCollector
+from vramscope.compat.gpumemprof.collectors import (
+    DeviceMemoryCollector as DeviceMemoryCollector,
+    build_device_memory_collector as build_device_memory_collector,
+    detect_torch_runtime_backend as detect_torch_runtime_backend,
+)
 from vramscope.compat.gpumemprof.context_profiler import (
     MemoryProfiler as MemoryProfiler,
     ProfiledModule as ProfiledModule,
@@ -12,11 +16,19 @@ from vramscope.compat.gpumemprof.context_profiler import (
     profile_function as profile_function,
     profile_model_training as profile_model_training,
     set_global_profiler as set_global_profiler,
+    start_monitoring as start_monitoring,
+    stop_monitoring as stop_monitoring,
 )
 from vramscope.compat.gpumemprof.cpu_profiler import CPUMemoryProfiler as CPUMemoryProfiler
 from vramscope.compat.gpumemprof.cpu_records import (
     CPUMemorySnapshot as CPUMemorySnapshot,
     CPUProfileResult as CPUProfileResult,
+)
+from vramscope.compat.gpumemprof.cpu_tracker import CPUMemoryTracker as CPUMemoryTracker
+from vramscope.compat.gpumemprof.oom_recorder import (
+    OOMExceptionClassification as OOMExceptionClassification,
+    OOMFlightRecorder as OOMFlightRecorder,
+    classify_oom_exception as classify_oom_exception,
 )
 from vramscope.compat.gpumemprof.profiler import GPUMemoryProfiler as GPUMemoryProfiler
 from vramscope.compat.gpumemprof.records import (
@@ -24,6 +36,7 @@ from vramscope.compat.gpumemprof.records import (
     GapFinding as GapFinding,
     MemoryPattern as MemoryPattern,
     MemorySnapshot as MemorySnapshot,
+    OOMFlightRecorderConfig as OOMFlightRecorderConfig,
     PerformanceInsight as PerformanceInsight,
     ProfileResult as ProfileResult,
     TelemetryEventV2 as TelemetryEventV2,
@@ -43,15 +56,19 @@ from vramscope.compat.gpumemprof.telemetry import (
     telemetry_event_to_dict as telemetry_event_to_dict,
     validate_telemetry_record as validate_telemetry_record,
 )
+from vramscope.compat.gpumemprof.tracker import MemoryTracker as MemoryTracker
 from vramscope.compat.gpumemprof.utils import (
     convert_bytes as convert_bytes,
     format_bytes as format_bytes,
     suggest_memory_optimization as suggest_memory_optimization,
 )
+from vramscope.compat.gpumemprof.visualizer import MemoryVisualizer as MemoryVisualizer
+from vramscope.compat.gpumemprof.watchdog import MemoryWatchdog as MemoryWatchdog
 
 __all__ = [
     "CPUMemoryProfiler",
     "CPUMemorySnapshot",
+    "CPUMemoryTracker",
     "CPUProfileResult",
     "DeviceMemoryCollector",
     "DeviceMemorySample",
@@ -62,14 +79,23 @@ __all__ = [
     "MemoryPattern",
     "MemoryProfiler",
     "MemorySnapshot",
+    "MemoryTracker",
+    "MemoryVisualizer",
+    "MemoryWatchdog",
+    "OOMExceptionClassification",
+    "OOMFlightRecorder",
+    "OOMFlightRecorderConfig",
     "PerformanceInsight",
     "ProfileResult",
     "ProfiledModule",
     "TelemetryEventV2",
     "TrackingEvent",
+    "build_device_memory_collector",
     "check_memory_fragmentation",
+    "classify_oom_exception",
     "clear_results",
     "convert_bytes",
+    "detect_torch_runtime_backend",
     "format_bytes",
     "get_global_profiler",
     "get_gpu_info",
@@ -83,6 +109,8 @@ __all__ = [
     "profile_model_training",
     "resolve_distributed_identity",
     "set_global_profiler",
+    "start_monitoring",
+    "stop_monitoring",
     "suggest_memory_optimization",
     "telemetry_event_from_record",
     "telemetry_event_to_dict",

@@ -182,6 +182,14 @@ class MemoryProfiler:
         """A module whose forwards this profiler measures."""
         return ProfiledModule(module, name=name, profiler=self.profiler)
 
+    def start_monitoring(self, interval: float = 0.1) -> None:
+        """As GPUMemoryProfiler.start_monitoring."""
+        self.profiler.start_monitoring(interval)
+
+    def stop_monitoring(self) -> None:
+        """As GPUMemoryProfiler.stop_monitoring."""
+        self.profiler.stop_monitoring()
+
     def get_summary(self) -> Any:
         """As GPUMemoryProfiler.get_summary."""
         return self.profiler.get_summary()
@@ -209,6 +217,17 @@ class MemoryProfiler:
 
     def __exit__(self, *error: object) -> None:
         self.profiler.__exit__(*error)
+
+
+def start_monitoring(interval: float = 0.1, device: Any = None) -> None:
+    """Begins to take snapshots with the process's profiler."""
+    get_global_profiler(device).start_monitoring(interval)
+
+
+def stop_monitoring() -> None:
+    """Ends it, if there is such a profiler."""
+    if _global_profiler is not None:
+        _global_profiler.stop_monitoring()
 
 
 def get_summary() -> Any:

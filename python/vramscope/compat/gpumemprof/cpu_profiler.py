@@ -5,18 +5,25 @@ import os
 import time
 from contextlib import contextmanager
 
+from vramscope import _core, backends
+from vramscope.compat.gpumemprof.monitoring import MOST, Monitor, Snapshots
+
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
     from vramscope.compat.gpumemprof.cpu_records import CPUMemorySnapshot, CPUProfileResult
+    from vramscope.tracker import Event
 
 __all__ = ["CPUMemoryProfiler"]
 
 
 def __getattr__(name: str) -> object:
-    """Classes of what is measured, of cpu_records.py: dataclasses are not imported before."""
+    """Classes of cpu_records.py, as dataclasses are not imported before, and the tracker's."""
+    if name == "CPUMemoryTracker":
+        from vramscope.compat.gpumemprof import cpu_tracker
+        return cpu_tracker.CPUMemoryTracker
     if name not in ("CPUMemorySnapshot", "CPUProfileResult"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from vramscope.compat.gpumemprof import cpu_records
@@ -34,7 +41,8 @@ class CPUMemoryProfiler:
     """
 
     def __init__(self) -> None:
-        self.snapshots: list[CPUMemorySnapshot] = []
+        self._monitor = Monitor(_make_tracker, self._monitored)
+        self._before: tuple[int, int] | None = None
         self.results: list[CPUProfileResult] = []
         self._last = (time.perf_counter(), time.process_time())
         self._baseline_snapshot = self._take_snapshot()
@@ -75,9 +83,30 @@ class CPUMemoryProfiler:
         self.results.append(made)
         return made
 
+    @property
+    def snapshots(self) -> Snapshots:
+        """What monitoring has taken by now: a list of the last million."""
+        return self._monitor.snapshots()
+
+    def start_monitoring(self, interval: float = 0.1) -> None:
+        """Takes a snapshot each `interval` seconds, 0.001 to 3600; a second start is ignored."""
+        self._monitor.start(interval)
+
+    def stop_monitoring(self) -> None:
+        """Ends it, after the snapshot under way."""
+        self._monitor.stop()
+
+    def _monitored(self, event: Event) -> CPUMemorySnapshot:
+        from vramscope.compat.gpumemprof.cpu_records import CPUMemorySnapshot
+        before, self._before = self._before, (event.t_ns, event.cpu_ns or 0)
+        elapsed = event.t_ns - before[0] if before is not None else 0
+        used = self._before[1] - before[1] if before is not None else 0
+        return CPUMemorySnapshot(event.time, event.rss_bytes or 0, event.mapped_bytes or 0,
+                                 round(100 * used / elapsed, 1) if elapsed > 0 else 0.0)
+
     def clear_results(self) -> None:
         """Forgets results and snapshots; the baseline is taken anew."""
-        self.snapshots.clear()
+        self._monitor.clear()
         self.results.clear()
         self._baseline_snapshot = self._take_snapshot()
 
@@ -88,3 +117,8 @@ class CPUMemoryProfiler:
                 "peak_memory_usage": max(snapshot.rss for snapshot in taken),
                 "memory_change_from_baseline": taken[-1].rss - taken[0].rss,
                 "baseline_rss": self._baseline_snapshot.rss}
+
+
+def _make_tracker(interval: float) -> _core.Tracker:
+    return _core.Tracker(backend=backends.none(), device=0, interval=interval, capacity=MOST,
+                         host=True, process=True, samples_only=True)

@@ -1,12 +1,13 @@
 """The profiler of gpumemprof: measured calls, blocks and summaries (rows B01 to B17).
 
-Programs written for it run after changing only the import.  It departs in two places.  Resets of
+Programs written for it run after changing only the import.  It departs in three places.  Resets of
 the peak go through the process's ledger, so that calls inside calls, and other profilers, have the
 peaks that they would have alone.  Tensors are counted without a forced collection of garbage.
+Monitoring is done by a thread of the core, which reads once for a snapshot, never waits for the
+device, and keeps the last million of them.
 """
 from __future__ import annotations
 
-import gc
 import sys
 import time
 from collections import defaultdict
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from vramscope.compat.gpumemprof.monitoring import Monitor, Snapshots
     from vramscope.compat.gpumemprof.records import MemorySnapshot, ProfileResult
+    from vramscope.tracker import Event
 
 __all__ = ["GPUMemoryProfiler"]
 
@@ -45,11 +48,9 @@ def gauge(backend: _core.Backend, number: int, from_reset: bool = False) -> Any:
 
 
 def _device_tensors(backend: _core.Backend) -> int:
-    """Tensors on devices that the collector of garbage knows; on a simulated one its handles."""
-    if backend.name == "sim":
-        return sum(type(thing) is _core.Handle and thing.live for thing in gc.get_objects())
-    kind = getattr(sys.modules.get("torch"), "Tensor", ())
-    return sum(issubclass(type(thing), kind) and bool(thing.is_cuda) for thing in gc.get_objects())
+    """Tensors on devices that the collector of garbage knows."""
+    from vramscope import census
+    return len(census.device_tensors(backend))
 
 
 def _stack() -> str:
@@ -121,7 +122,8 @@ class GPUMemoryProfiler:
     they have the innermost frames of the program.
 
     Attributes: device; results, of calls in their order; function_stats, the same by name;
-    snapshots, of monitoring.  Bytes that the device does not tell are 0, as in the original.
+    snapshots, of monitoring: the last million, whose `dropped` counts those before them.  Bytes
+    that the device does not tell are 0, as in the original.
 
     Raises RuntimeError where `device` is None and there is none, ValueError for one that is not
     there or is none of CUDA.
@@ -142,7 +144,7 @@ class GPUMemoryProfiler:
         self.track_cpu_memory = track_cpu_memory
         self.collect_stack_traces = collect_stack_traces
         self.results: list[ProfileResult] = []
-        self.snapshots: list[MemorySnapshot] = []
+        self._monitor: Monitor | None = None
         self.function_stats: dict[str, list[ProfileResult]] = defaultdict(list)
         # Snapshots show the peak since the device's last reset, calls their own.
         self._gauge = gauge(self._backend, self._number, from_reset=True)
@@ -206,6 +208,50 @@ class GPUMemoryProfiler:
         finally:
             call.end()
 
+    def _monitoring(self) -> Monitor:
+        from vramscope.compat.gpumemprof.monitoring import Monitor
+        if self._monitor is None:
+            self._monitor = Monitor(self._make_tracker, self._monitored)
+        return self._monitor
+
+    @property
+    def snapshots(self) -> Snapshots:
+        """What monitoring has taken by now: a list."""
+        return self._monitoring().snapshots()
+
+    def start_monitoring(self, interval: float = 0.1) -> None:
+        """Takes a snapshot each `interval` seconds, 0.001 to 3600, until stop_monitoring.
+
+        A second start is ignored.  Raises ValueError for another interval.
+        """
+        self._monitoring().start(interval)
+
+    def stop_monitoring(self) -> None:
+        """Ends it, after the snapshot under way; ignored where there is none."""
+        if self._monitor is not None:
+            self._monitor.stop()
+
+    def _make_tracker(self, interval: float) -> _core.Tracker:
+        from vramscope.compat.gpumemprof.monitoring import MOST
+        return _core.Tracker(backend=self._backend, device=self._number, interval=interval,
+                             capacity=MOST, host=self.track_cpu_memory, process=False,
+                             samples_only=True)
+
+    def _monitored(self, event: Event) -> MemorySnapshot:
+        from vramscope.compat.gpumemprof.records import MemorySnapshot
+        self._most_reserved = max(self._most_reserved, event.reserved_bytes or 0)
+        return MemorySnapshot(
+            timestamp=event.time,
+            allocated_memory=event.allocated_bytes or 0,
+            reserved_memory=event.reserved_bytes or 0,
+            max_memory_allocated=event.peak_bytes or 0,
+            max_memory_reserved=self._most_reserved,
+            active_memory=event.active_bytes or 0,
+            inactive_memory=event.inactive_split_bytes or 0,
+            cpu_memory=event.host_used_bytes or 0,
+            device_id=self._number,
+            operation="monitor")
+
     def get_summary(self) -> dict[str, Any]:
         """Sums over all results, and by function; a message where there is none."""
         if not self.results:
@@ -228,14 +274,15 @@ class GPUMemoryProfiler:
             "memory_change_from_baseline": current.allocated_memory - baseline,
             "function_summaries": {name: _of_function(results) for name, results in
                                    self.function_stats.items() if results},
-            "monitoring_active": False,
+            "monitoring_active": self._monitor is not None and self._monitor.running,
             "snapshots_collected": len(self.snapshots),
         }
 
     def clear_results(self) -> None:
         """Forgets results and snapshots, and begins anew with a baseline and the peak of now."""
         self.results.clear()
-        self.snapshots.clear()
+        if self._monitor is not None:
+            self._monitor.clear()
         self.function_stats.clear()
         self._reset_peak()
         self._baseline_snapshot = self._take_snapshot("new_baseline")
@@ -244,7 +291,7 @@ class GPUMemoryProfiler:
         return self
 
     def __exit__(self, *error: object) -> None:
-        pass
+        self.stop_monitoring()
 
 
 def _of_function(results: list[ProfileResult]) -> dict[str, Any]:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CollectiveAttributionConfig", "CollectiveAttributionEvidence",
            "CollectiveAttributionResult", "DeviceMemorySample", "GapFinding", "MemoryPattern",
-           "MemorySnapshot", "PerformanceInsight", "ProfileResult", "TelemetryEventV2",
-           "TrackingEvent"]
+           "MemorySnapshot", "OOMFlightRecorderConfig", "PerformanceInsight", "ProfileResult",
+           "TelemetryEventV2", "TrackingEvent"]
 
 
 @dataclass
@@ -139,6 +139,17 @@ class DeviceMemorySample:
     active_bytes: int | None
     inactive_bytes: int | None
     device_id: int
+
+
+@dataclass(frozen=True)
+class OOMFlightRecorderConfig:
+    """Whether bundles are written, where, of how many events; how many, and how large together."""
+
+    enabled: bool = False
+    dump_dir: str = "oom_dumps"
+    buffer_size: int = 10_000
+    max_dumps: int = 5
+    max_total_mb: int = 256
 
 
 @dataclass

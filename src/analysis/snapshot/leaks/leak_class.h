@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "analysis/snapshot/leaks/leaks.h"
+#include "base/growth.h"
 
 /* Of one site, at each moment: what is alive, and of that what does not go with the next step.
  * Generations are the steps that what is alive at the last moment comes from. */
@@ -27,20 +28,11 @@ struct leak_trend {
     uint32_t every_steps; /* of leaks and suspects: it rises in each, or each second, … step */
 };
 
-/* Fewer show no trend: what grows in all of them is a suspect. */
-enum { LEAK_STEPS_MIN = 4 };
-
 /* Steps that warm up: what they add is no leaks. */
 static inline uint32_t leak_warm_up(uint32_t steps)
 {
     return steps >= 6 ? 2 : 1;
 }
-
-/* Theil-Sen: the lower median of the slopes of all pairs of moments after the warm-up, each
- * rounded down.  Of many moments SLOPE_POINTS_MAX are taken, evenly, the last among them. */
-enum { SLOPE_POINTS_MAX = 128, SLOPE_PAIRS_MAX = SLOPE_POINTS_MAX * (SLOPE_POINTS_MAX - 1) / 2 };
-int64_t leak_slope(const uint64_t *bytes, uint32_t moments, uint32_t warm_up,
-                   int64_t room[SLOPE_PAIRS_MAX]);
 
 struct leak_trend leak_judge(const struct leak_series *s, int64_t room[SLOPE_PAIRS_MAX]);
 

@@ -14,6 +14,7 @@
 #include "analysis/snapshot/study/study.h"
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/growth.h"
 #include "base/radix_sort.h"
 #include "base/sorted.h"
 #include "base/table.h"
@@ -22,7 +23,7 @@
 static bool is_asked(const struct study *s)
 {
     return s->stacked && s->steps.kind == STEP_TRAINING && s->steps.source != STEPS_PERIOD &&
-           s->steps.count >= LEAK_STEPS_MIN;
+           s->steps.count >= GROWTH_STEPS_MIN;
 }
 
 /* The first allocation at or after an event: they stand in the order of their allocs. */

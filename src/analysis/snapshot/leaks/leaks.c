@@ -21,6 +21,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/fail.h"
+#include "base/growth.h"
 #include "base/radix_sort.h"
 #include "base/sorted.h"
 #include "base/str.h"
@@ -129,7 +130,7 @@ static bool is_passing(const struct gather *a, const struct radix_row *stay)
 {
     const struct study *s = a->s;
     uint32_t last = a->moments.count - 1;
-    bool any = s->steps.count < LEAK_STEPS_MIN || at_most_suspect(s);
+    bool any = s->steps.count < GROWTH_STEPS_MIN || at_most_suspect(s);
     /* Behind a last moment that is at another point of the cycle one is still within it. */
     bool young = stay->first == stay->last || (!a->moments.end_compares && stay->first + 1 >= last);
     return s->lifetimes.at[stay->id].freed < (int64_t)s->events && (young || any);
@@ -301,7 +302,7 @@ static enum vrs_status judge_place(const struct gather *a, const struct leak_pla
     };
     TRY(tell_generations(a, p, staying, site, &series, err));
     struct leak_trend trend = leak_judge(&series, a->room);
-    if (trend.class == LEAK_CLASS_SUSPECT && series.steps < LEAK_STEPS_MIN &&
+    if (trend.class == LEAK_CLASS_SUSPECT && series.steps < GROWTH_STEPS_MIN &&
         older_were_let_go(a, site))
         trend = (struct leak_trend){ .class = LEAK_CLASS_REPLACED };
     site->class = trend.class;

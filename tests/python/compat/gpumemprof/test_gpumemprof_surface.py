@@ -128,8 +128,9 @@ def test_examples_run(name):
     assert done.attempted and not done.failed
 
 
-SUBMODULES = ["", ".analyzer", ".collectors", ".context_profiler", ".cpu_profiler", ".host", ".profiler", ".records", ".system",
-              ".telemetry", ".texts", ".utils"]
+SUBMODULES = ["", ".analyzer", ".cli", ".cli_analyze", ".cli_live", ".collectors", ".context_profiler", ".cpu_profiler", ".cpu_tracker", ".diagnose",
+              ".figure", ".host", ".monitoring", ".oom_recorder", ".profiler", ".records", ".system", ".telemetry", ".texts", ".tracker",
+              ".tracking", ".utils", ".visualizer", ".watchdog"]
 
 
 @pytest.mark.parametrize("submodule", SUBMODULES)

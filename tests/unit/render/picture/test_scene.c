@@ -9,7 +9,6 @@
 
 #include "made/answered.h"
 #include "made/fault.h"
-#include "render/picture/picture_axes.h"
 #include "vramscope/snapshot.h"
 
 static const char *text;
@@ -89,39 +88,12 @@ static void words_that_make_no_sense_are_refused(void **state)
     check_refused((struct vrs_picture_options){ .format = (enum vrs_picture_format)7 });
 }
 
-static void check_ticks(uint32_t n, const struct tick *ticks, const char *expected)
-{
-    char all[256] = "";
-    for (uint32_t i = 0; i < n; i++) {
-        strncat(all, ticks[i].text, sizeof all - strlen(all) - 1);
-        strncat(all, ";", sizeof all - strlen(all) - 1);
-    }
-    assert_string_equal(all, expected);
-}
-
-static void ticks_are_round(void **state)
-{
-    (void)state;
-    struct tick t[TICKS_MOST];
-    double gib = 1 << 30;
-    check_ticks(ticks_bytes(0, 3 * gib, 4, t), t, "0 B;1 GiB;2 GiB;3 GiB;");
-    check_ticks(ticks_bytes(-gib, gib, 4, t), t, "-1 GiB;-512 MiB;0 B;512 MiB;1 GiB;");
-    check_ticks(ticks_bytes(0, 3 * gib * 1024, 2, t), t, "0 B;2 TiB;");
-    check_ticks(ticks_count(0, 1, 9, t), t, "0;1;");
-    check_ticks(ticks_count(0, 3000, 3, t), t, "0;1000;2000;3000;");
-    check_ticks(ticks_count(10000, 30000, 2, t), t, "10 k;20 k;30 k;");
-    check_ticks(ticks_count(0, 3e6, 2, t), t, "0;2 M;");
-    /* Hostile sums are no reason to hang. */
-    assert_true(ticks_bytes(-1e25, 1e25, 8, t) <= TICKS_MOST);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_of_a_png_may_fail),
         cmocka_unit_test(every_allocation_of_an_svg_may_fail),
         cmocka_unit_test(words_that_make_no_sense_are_refused),
-        cmocka_unit_test(ticks_are_round),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

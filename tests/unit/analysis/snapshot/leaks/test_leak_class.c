@@ -10,6 +10,7 @@
 #include "analysis/snapshot/leaks/leak_class.h"
 #include "analysis/snapshot/leaks/leaks.h"
 #include "base/fail.h"
+#include "base/growth.h"
 #include "made/sample.h"
 #include "made/studied.h"
 #include "model/recording.h"
@@ -104,7 +105,7 @@ static void each_row_has_its_class(void **state)
         const struct example *e = &examples[i];
         struct leak_series s = series_of(e, e->expected == LEAK_CLASS_REPLACED ? one : more);
         struct leak_trend got = leak_judge(&s, room);
-        int64_t slope = leak_slope(e->bytes, s.moments, leak_warm_up(s.steps), room);
+        int64_t slope = growth_slope(e->bytes, s.moments, leak_warm_up(s.steps), room);
         slope = e->every_steps != 0 ? got.slope_bytes : slope;
         if (got.class != e->expected || got.every_steps != e->every_steps || slope != e->slope)
             fail_msg("row %zu: %lld %s every %u, not %lld %s every %u", i, (long long)slope,
@@ -136,6 +137,38 @@ static void what_is_let_go_is_replaced(void **state)
     assert_int_equal(leak_judge(&s, room).class, LEAK_CLASS_STABLE);
 }
 
+/* Of memory that stays, all of it made anew in each step, the bytes alone tell as much; what
+ * warms up is left out of them. */
+static void bytes_alone_tell_the_same(void **state)
+{
+    (void)state;
+    static const enum leak_class same[GROWTH_CLASSES] = {
+        [GROWTH_STABLE] = LEAK_CLASS_STABLE,     [GROWTH_PLATEAU] = LEAK_CLASS_PLATEAU,
+        [GROWTH_SAWTOOTH] = LEAK_CLASS_SAWTOOTH, [GROWTH_SUSPECT] = LEAK_CLASS_SUSPECT,
+        [GROWTH_LEAK] = LEAK_CLASS_LEAK,
+    };
+    static const uint32_t more[MOST] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+    enum { WARM = 2, MOMENTS = 7, VALUES = 4 };
+    uint32_t seen[GROWTH_CLASSES] = { 0 };
+    for (uint32_t n = 0; n < 1u << (2 * MOMENTS); n++) {
+        struct example e = { .generations = MOST };
+        for (uint32_t t = 0; t < MOMENTS; t++)
+            e.bytes[WARM + t] = 100 * (uint64_t)(n >> (2 * t) & (VALUES - 1));
+        for (uint32_t t = 0; t < WARM; t++)
+            e.bytes[t] = e.bytes[WARM];
+        e.bytes[WARM + MOMENTS] = NONE;
+        struct leak_series s = series_of(&e, more);
+        struct leak_trend all = leak_judge(&s, room);
+        struct growth_trend alone = growth_judge(e.bytes + WARM, MOMENTS, room);
+        assert_int_equal(all.class, same[alone.class]);
+        assert_int_equal(all.slope_bytes, alone.slope_bytes);
+        assert_int_equal(all.every_steps, alone.every_steps);
+        seen[alone.class]++;
+    }
+    assert_true(seen[GROWTH_STABLE] > 0 && seen[GROWTH_PLATEAU] > 0 && seen[GROWTH_SAWTOOTH] > 0 &&
+                seen[GROWTH_LEAK] > 0);
+}
+
 /* A window of three takes larger and larger values: as many are alive at the end as before. */
 static void what_grows_in_size_alone_is_no_leak(void **state)
 {
@@ -165,10 +198,10 @@ static void long_rows_keep_their_slope(void **state)
     static uint64_t bytes[5000];
     for (uint32_t t = 0; t < 5000; t++)
         bytes[t] = (uint64_t)t * 512;
-    assert_int_equal(leak_slope(bytes, 5000, 2, room), 512);
+    assert_int_equal(growth_slope(bytes, 5000, 2, room), 512);
     bytes[4999] = 0;
-    assert_int_equal(leak_slope(bytes, 5000, 2, room), 512);
-    assert_int_equal(leak_slope(bytes, 3, 2, room), 0);
+    assert_int_equal(growth_slope(bytes, 5000, 2, room), 512);
+    assert_int_equal(growth_slope(bytes, 3, 2, room), 0);
 }
 
 /* The recording ends in a step that only frees: no moment is before that of the step before. */
@@ -196,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_row_has_its_class),
         cmocka_unit_test(what_is_let_go_is_replaced),
+        cmocka_unit_test(bytes_alone_tell_the_same),
         cmocka_unit_test(what_grows_in_size_alone_is_no_leak),
         cmocka_unit_test(long_rows_keep_their_slope),
         cmocka_unit_test(a_last_step_without_allocs),

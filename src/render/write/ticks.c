@@ -1,5 +1,5 @@
-/* picture_axes.c - ticks and their labels. */
-#include "render/picture/picture_axes.h"
+/* ticks.c - ticks and their labels. */
+#include "render/write/ticks.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -69,4 +69,24 @@ uint32_t ticks_count(double low, double high, uint32_t most, struct tick ticks[T
     static const double steps[] = { 1, 2, 5 };
     double step = step_up((high - low) / (most > 0 ? most : 1), steps, 3, 10);
     return between(low, high, step > 1 ? step : 1, write_count, ticks);
+}
+
+static void write_real(double value, double step, char to[TICK_TEXT])
+{
+    (void)step;
+    snprintf(to, TICK_TEXT, "%.6g", value);
+    number_set_point(to);
+}
+
+uint32_t ticks_real(double low, double high, uint32_t most, struct tick ticks[TICKS_MOST])
+{
+    static const double steps[] = { 1, 2, 5 };
+    double span = high - low, scale = 1;
+    double least = span / (most > 0 ? most : 1);
+    /* Steps that doubles, or whole numbers of them, do not tell apart. */
+    if (!(least > 1e-290 && least < 1e290) || low > 1e12 * span || low < -1e12 * span)
+        return 0;
+    while (least * scale < 1)
+        scale *= 10;
+    return between(low, high, step_up(least * scale, steps, 3, 10) / scale, write_real, ticks);
 }

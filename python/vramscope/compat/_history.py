@@ -1,0 +1,68 @@
+"""The recorder of memory as drop-in modules use it: begun and ended by calls that are no block.
+
+A recording that `vramscope.record` has begun is left alone: it goes on as it began, and its block
+ends it.
+"""
+from __future__ import annotations
+
+import importlib
+import sys
+
+from vramscope import backends, recording
+
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from typing import Any
+
+MOST_EVENTS = 100_000
+_recording: Any = recording  # whose functions have no types
+_wanted: object | None = None  # one object for each begin; None after an end
+
+
+def available() -> bool:
+    """Whether there is a device.  torch is imported for the question, as the originals do."""
+    if backends.active() is None and "torch" not in sys.modules:
+        try:
+            importlib.import_module("torch")
+        except ImportError:
+            pass
+    return backends.available(backends.auto())
+
+
+def source() -> tuple[Any, str | None]:
+    """(what records, None) or (None, why nothing does)."""
+    found: tuple[Any, str | None] = _recording.source()
+    return found
+
+
+def _is_of_a_block(of: Any) -> bool:
+    """Whether a block of record() that is open records with this source."""
+    key = getattr(of, "device", None) or type(of)
+    return any(recorder._source_key() == key for recorder in _recording._begun)
+
+
+def begin(of: Any) -> None:
+    """Records from now on, or from the moment in which CUDA is initialised, all kinds of frames."""
+    global _wanted
+    if _is_of_a_block(of):
+        return
+    token = _wanted = object()
+
+    def when_ready() -> None:
+        if _wanted is token:  # else it was ended before CUDA was there
+            of.begin(MOST_EVENTS, "all", "all")
+    if not of.when_ready(when_ready):
+        when_ready()
+
+
+def end(of: Any) -> None:
+    """Ends recording, and forgets what was recorded."""
+    global _wanted
+    if not _is_of_a_block(of):
+        _wanted = None
+        of.stop()
+
+
+def dump(of: Any, path: str) -> None:
+    """Writes a snapshot, with names, which appears whole."""
+    _recording.write_snapshot(of, path)

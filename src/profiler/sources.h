@@ -1,0 +1,30 @@
+/* sources.h - what a sample has beside the counters: the driver's figures and the process's memory,
+ * each asked no more often than it is worth. */
+#ifndef VRS_PROFILER_SOURCES_H
+#define VRS_PROFILER_SOURCES_H
+
+#include <stdint.h>
+
+#include "device/nvml.h"
+#include "profiler/driver.h"
+#include "vramscope/profiler.h"
+
+enum { DRIVER_ID_BYTES = 64 };
+
+struct sources {
+    /* By the host's clock: when each is asked again. */
+    uint64_t memory_ns, busy_ns, process_ns;
+    uint64_t used, total; /* bytes; VRS_UNKNOWN */
+    double utilisation;   /* negative: not known */
+    uint64_t rss;
+    char memory_why[NVML_WHY_BYTES], busy_why[NVML_WHY_BYTES]; /* empty: it is known */
+};
+
+void sources_init(struct sources *s);
+
+/* Fills in what is known now of a device.  `driver_id` is what the driver knows it by, empty: that
+ * is not known. */
+void sources_fill(struct sources *s, const struct vrs_backend *b, struct driver *driver,
+                  const char *driver_id, struct vrs_sample *ret);
+
+#endif
