@@ -19,22 +19,23 @@ VERDICT_SECONDS = 10.0
 _without: list[int] = []  # the last exception that was told and has no Event
 
 
+class _Late(Exception):
+    """A load took too long."""
+
+
 def verdict(event: Event, message: str) -> str | None:
     """The text of `vramscope oom --message MESSAGE PATH`; None where that takes too long."""
     from vramscope import _core
     assert event.path is not None
     end = time.monotonic() + VERDICT_SECONDS
 
-    class Late(Exception):
-        pass
-
     def progress(done: int, total: int) -> None:
         if time.monotonic() > end:
-            raise Late
+            raise _Late
     try:
         with _core.load(event.path, threads=1, progress=progress) as recording:
             result = recording.oom(message=message or None)
-    except Late:
+    except _Late:
         return None
     event.verdict = verdict_of(result, event.device)
     colour, wide = terminal()

@@ -63,7 +63,7 @@ def test_the_whole_package_is_in_it(wheel, binaries, checkout):
               if not name.endswith("meson.build")}
     info = f"vramscope-{VERSION}.dist-info/"
     wanted |= {f"vramscope/{binaries[0].name}", PROGRAM, *(info + name for name in (
-        "METADATA", "RECORD", "WHEEL", "licenses/LICENSE"))}
+        "METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE"))}
     with zipfile.ZipFile(wheel) as archive:
         assert archive.testzip() is None
         held = {name for name in archive.namelist() if not name.endswith("/")}
