@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MemoryProfiler", "ProfiledModule", "clear_results", "get_global_profiler",
            "get_profile_results", "get_summary", "profile_context", "profile_function",
-           "profile_model_training", "set_global_profiler"]
+           "profile_model_training", "set_global_profiler", "start_monitoring",
+           "stop_monitoring"]
 
 _global_profiler: GPUMemoryProfiler | None = None
 
