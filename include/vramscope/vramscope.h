@@ -62,7 +62,8 @@ struct vrs_open_options {
     size_t size;
     const struct vrs_limits *limits; /* NULL: all defaults */
     /* Called now and then with the stored bytes read so far and their total (0: not known).
-     * Returning false cancels the call, which then fails with VRS_IO. */
+     * Where a signal interrupts a wait for bytes it is called with the same as before, in
+     * vrs_open.  Returning false cancels the call, which then fails with VRS_IO. */
     bool (*progress)(void *arg, uint64_t done_bytes, uint64_t total_bytes);
     void *progress_arg;
     enum vrs_replay_when replay;

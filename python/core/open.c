@@ -25,6 +25,7 @@ struct reading {
     PyObject *reader; /* bound method of a stream, or NULL */
     bool into;        /* it is readinto */
     int64_t signals_ms, progress_ms;
+    uint64_t done; /* bytes that were told last */
 };
 
 static int64_t now_ms(void)
@@ -86,7 +87,10 @@ static bool on_progress(void *arg, uint64_t done, uint64_t total)
     int64_t now = now_ms();
     if (r->line)
         draw_line(r, done, total, now);
-    if (now - r->signals_ms < SIGNALS_EVERY_MS && !(r->progress != NULL && done == total))
+    /* The same once more: a signal interrupted a wait. */
+    bool again = done == r->done;
+    r->done = done;
+    if (now - r->signals_ms < SIGNALS_EVERY_MS && !(r->progress != NULL && done == total) && !again)
         return true;
     r->signals_ms = now;
     PyEval_RestoreThread(r->saved);

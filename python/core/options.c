@@ -348,6 +348,17 @@ static bool take(struct call *c, const struct option *o, PyObject *value)
     return take_plain(c, o, value);
 }
 
+/* None says that an option is not given, which an argument that is needed must be. */
+static bool take_of(struct call *c, const struct signature *s, const struct option *o,
+                    PyObject *value)
+{
+    if (value != Py_None || (size_t)(o - s->option) >= s->required)
+        return take(c, o, value);
+    PyErr_Format(PyExc_TypeError, "%s() needs the argument %s, which None is not", s->name,
+                 o->name);
+    return false;
+}
+
 static bool take_positions(struct call *c, const struct signature *s, PyObject *args)
 {
     Py_ssize_t given = PyTuple_Size(args);
@@ -361,7 +372,7 @@ static bool take_positions(struct call *c, const struct signature *s, PyObject *
         return false;
     }
     for (Py_ssize_t i = 0; i < given; i++)
-        if (!take(c, &s->option[i], PyTuple_GetItem(args, i)))
+        if (!take_of(c, s, &s->option[i], PyTuple_GetItem(args, i)))
             return false;
     return true;
 }
@@ -388,7 +399,7 @@ static bool take_keywords(struct call *c, const struct signature *s, size_t give
                          name);
             return false;
         }
-        if (!take(c, o, value))
+        if (!take_of(c, s, o, value))
             return false;
         required -= required > given && o == &s->option[required - 1];
     }

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from queue import Full, Queue
 from typing import Any
 
-from vramscope import _core, _storages
+from vramscope import _core, _storages, files
 from vramscope._answer import Answer
 
 __all__ = ["Cycles", "Handle", "watch_cycles"]
@@ -84,15 +84,6 @@ def _graph_of(garbage: list[Any], device: str | None) -> _Graph | None:
     references += ((i, number[id(to)]) for i, thing in enumerate(garbage)
                    for to in gc.get_referents(thing) if id(to) in number)
     return objects, references
-
-
-def _write(path: str, text: str) -> None:
-    """Puts a whole text in the place of a file."""
-    folder, name = os.path.split(path)
-    part = os.path.join(folder, ".%s.%d.part" % (name, os.getpid()))
-    with open(part, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(part, path)
 
 
 class Handle:
@@ -211,7 +202,7 @@ class Handle:
 
     def _draw(self, path: str, graph: _Graph, size: int) -> None:
         try:
-            _write(path, _core.cycles(*graph, self._min_bytes, True))
+            files.write_whole(path, _core.cycles(*graph, self._min_bytes, True))
             self._drawn = size
         except OSError as error:
             self.losses["graph"] += 1

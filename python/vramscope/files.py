@@ -2,19 +2,46 @@
 from __future__ import annotations
 
 import os
+import stat
+
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import BinaryIO
 
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
-def write_whole(path: Path, text: str) -> None:
-    """Writes a text as UTF-8; nothing is left behind where that fails."""
-    folder, name = os.path.split(os.fsdecode(path))
+
+def write_whole(path: Path, content: str | Callable[[BinaryIO], object]) -> None:
+    """Writes a text as UTF-8, or what content(file) writes; nothing is left where that fails.
+
+    A link is followed, as by open().  What is there and no regular file, a pipe or a device, is
+    written to and stays what it is.
+    """
+    place = os.path.realpath(os.fsdecode(path))
+    if os.path.exists(place) and not stat.S_ISREG(os.stat(place).st_mode):
+        with open(place, "wb") as file:
+            _fill(file, content)
+        return
+    folder, name = os.path.split(place)
     part = os.path.join(folder, f".{name}.{os.getpid()}.part")
-    fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    fd = os.open(part, _NEW, 0o600)
     try:
         with open(fd, "wb") as file:
-            file.write(text.encode("utf-8", "backslashreplace"))
-        os.replace(part, path)
+            _fill(file, content)
+        os.replace(part, place)
     except BaseException:
-        os.unlink(part)
+        try:
+            os.unlink(part)
+        except OSError:
+            pass  # it went with its folder
         raise
+
+
+def _fill(file: BinaryIO, content: str | Callable[[BinaryIO], object]) -> None:
+    if isinstance(content, str):
+        file.write(content.encode("utf-8", "backslashreplace"))
+    else:
+        content(file)

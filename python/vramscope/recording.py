@@ -11,6 +11,8 @@ import os
 import sys
 import time
 
+from vramscope import files
+
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,25 +123,14 @@ def log(text: str) -> None:
 
 def write_whole(path: _Path, write: Callable[[BinaryIO], object]) -> _Path:
     """write(file) fills a file that appears at the path only when it is whole; returns the path."""
-    folder, name = os.path.split(os.path.abspath(os.fsdecode(path)))
-    part = os.path.join(folder, f".{name}.{os.getpid()}.part")
-    fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        with os.fdopen(fd, "wb") as file:
-            write(file)
-        os.replace(part, path)
-    except BaseException:
-        try:
-            os.unlink(part)
-        except OSError:
-            pass  # it went with its folder
-        raise
+    files.write_whole(path, write)
     return path
 
 
 def write_text(path: _Path, text: str) -> _Path:
     """The same for a text."""
-    return write_whole(path, lambda file: file.write(text.encode("utf-8", "backslashreplace")))
+    files.write_whole(path, text)
+    return path
 
 
 def write_snapshot(from_source: Source, path: _Path, *, compression: _Compression = None,

@@ -13,17 +13,16 @@ The clock is virtual: it moves by `advance`, and by a microsecond with each even
 """
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 from weakref import ref
 
-from vramscope import _core, backends
+from vramscope import _core, backends, files
 from vramscope._core import Handle, OutOfMemoryError
 
 __all__ = ["Device", "Handle", "OutOfMemoryError", "active"]
 
-_Path = TypeVar("_Path", bound="str | bytes | os.PathLike[str] | os.PathLike[bytes]")
+_Path = TypeVar("_Path", bound=files.Path)
 
 
 class Device(_core.Sim):
@@ -108,21 +107,13 @@ class Device(_core.Sim):
         ...     len(vramscope.load(path)["events.size"])
         2
         """
-        folder, name = os.path.split(os.fsdecode(path))
-        part = os.path.join(folder, f".{name}.{os.getpid()}.part")
-        fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC,
-                     0o600)
-        try:
-            with os.fdopen(fd, "wb") as file:
-                if extra is None:
-                    self._dump(file.fileno())
-                else:
-                    import pickle
-                    pickle.dump({**self.history_snapshot(), **extra}, file, protocol=4)
-            os.replace(part, path)
-        except BaseException:
-            os.unlink(part)
-            raise
+        def write(file: BinaryIO) -> None:
+            if extra is None:
+                self._dump(file.fileno())
+            else:
+                import pickle
+                pickle.dump({**self.history_snapshot(), **extra}, file, protocol=4)
+        files.write_whole(path, write)
         return path
 
     def history_snapshot(self) -> dict[str, Any]:

@@ -171,6 +171,28 @@ static struct ahead_options ahead_for(uint64_t size_bytes, uint32_t threads)
     };
 }
 
+/* The caller's callback, and what it was told last. */
+struct told_progress {
+    bool (*call)(void *arg, uint64_t done, uint64_t total);
+    void *arg;
+    uint64_t done, total;
+};
+
+static bool tell_progress(void *arg, uint64_t done, uint64_t total)
+{
+    struct told_progress *t = arg;
+    t->done = done;
+    t->total = total;
+    return t->call(t->arg, done, total);
+}
+
+/* A signal interrupted a wait: the caller is told the same again, and may end it. */
+static bool tell_again(void *arg)
+{
+    const struct told_progress *t = arg;
+    return t->call == NULL || t->call(t->arg, t->done, t->total);
+}
+
 static enum vrs_status open_source(struct source source, uint64_t size_bytes, const char *path,
                                    const struct vrs_open_options *options, struct vrs_file **ret,
                                    struct vrs_error *err)
@@ -209,10 +231,18 @@ static enum vrs_status open_source(struct source source, uint64_t size_bytes, co
 enum vrs_status vrs_open(const char *path, const struct vrs_open_options *options,
                          struct vrs_file **ret, struct vrs_error *err)
 {
+    struct vrs_open_options o = { 0 };
+    options_take(&o, sizeof o, options);
+    struct told_progress told = { .call = o.progress, .arg = o.progress_arg };
+    if (o.progress != NULL) {
+        o.progress = tell_progress;
+        o.progress_arg = &told;
+    }
+    o.size = sizeof o;
     struct file file;
-    TRY(file_open(path, &file, err));
+    TRY(file_open_for(path, (struct file_wait){ tell_again, &told }, &file, err));
     enum vrs_status status =
-        open_source(source_of_file(&file), file.size_bytes, path, options, ret, err);
+        open_source(source_of_file(&file), file.size_bytes, path, &o, ret, err);
     file_close(&file);
     return status;
 }

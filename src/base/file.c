@@ -21,13 +21,33 @@ static bool is_dash(const char *path)
     return path[0] == '-' && path[1] == '\0';
 }
 
+/* After a call that failed: whether a signal is all that it was, and it is to be made again. */
+static bool waits_on(const struct file_wait *wait)
+{
+    int why = errno;
+    bool again = why == EINTR && (wait->go_on == NULL || wait->go_on(wait->arg));
+    errno = why;
+    return again;
+}
+
 enum vrs_status file_open(const char *path, struct file *ret, struct vrs_error *err)
 {
-    struct file f = { .fd = STDIN_FILENO, .owned = !is_dash(path), .size_bytes = UINT64_MAX };
+    return file_open_for(path, (struct file_wait){ NULL, NULL }, ret, err);
+}
+
+enum vrs_status file_open_for(const char *path, struct file_wait wait, struct file *ret,
+                              struct vrs_error *err)
+{
+    struct file f = {
+        .fd = STDIN_FILENO,
+        .wait = wait,
+        .owned = !is_dash(path),
+        .size_bytes = UINT64_MAX,
+    };
     if (f.owned) {
         do
             f.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        while (f.fd < 0 && errno == EINTR);
+        while (f.fd < 0 && waits_on(&wait));
         if (f.fd < 0)
             return fail_errno(err, "cannot be opened", errno);
     }
@@ -61,7 +81,7 @@ enum vrs_status file_read(struct file *f, void *to, size_t len, size_t *ret, str
     ssize_t got;
     do
         got = read(f->fd, to, len);
-    while (got < 0 && errno == EINTR);
+    while (got < 0 && waits_on(&f->wait));
     if (got < 0)
         return fail_errno(err, "cannot be read", errno);
     *ret = (size_t)got;

@@ -11,8 +11,16 @@
 
 #include "base/fail.h"
 
+/* Asked when a signal interrupts a wait: false gives the wait up, which is a VRS_IO.  Nobody is
+ * asked, and the wait goes on, where `go_on` is NULL. */
+struct file_wait {
+    bool (*go_on)(void *arg);
+    void *arg;
+};
+
 struct file {
     int fd;
+    struct file_wait wait;
     bool owned;          /* standard input is not closed */
     uint64_t size_bytes; /* UINT64_MAX: not known */
     uint64_t start;      /* where reading began, where the length is known */
@@ -21,6 +29,8 @@ struct file {
 /* Opens `path`; "-" is standard input.  Opening a named pipe waits for its writer.  A folder,
  * or what cannot be opened, is a VRS_IO that says why. */
 enum vrs_status file_open(const char *path, struct file *ret, struct vrs_error *err) MUST_CHECK;
+enum vrs_status file_open_for(const char *path, struct file_wait wait, struct file *ret,
+                              struct vrs_error *err) MUST_CHECK;
 
 /* Accepts a closed or zeroed one. */
 void file_close(struct file *f);

@@ -2,8 +2,10 @@
 import io
 import os
 import pty
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -197,3 +199,49 @@ def test_a_stream_may_load_another_one_meanwhile():
         return Stream.readinto(stream, buffer)
 
     assert vramscope.load(Stream(act)).oom().verdict is True
+
+
+WAITS = """
+import signal, sys
+sys.path.insert(0, sys.argv[1])
+import vramscope
+signal.signal(signal.SIGUSR1, lambda *args: print("heard", flush=True))
+print("ready", flush=True)
+try:
+    vramscope.load(sys.argv[2])
+except KeyboardInterrupt as error:
+    assert error.__context__ is None
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.parametrize("writer", (False, True), ids=("nobody writes", "somebody waits"))
+@pytest.mark.parametrize("name", ("fifo", "-"))
+def test_a_wait_for_bytes_ends_by_ctrl_c(name, writer, tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    keeps = os.open(fifo, os.O_RDWR) if writer or name == "-" else None
+    source = str(fifo) if name == "fifo" else "-"
+    with subprocess.Popen([sys.executable, "-c", WAITS, PACKAGE, source], stdout=subprocess.PIPE, text=True,
+                          stdin=keeps, env=environment()) as child:
+        try:
+            assert child.stdout.readline() == "ready\n"
+            if keeps is not None:
+                os.write(keeps, DATA[:1000])
+            for _ in range(3):  # a handler of the program runs, and the wait goes on
+                waits_in_the_kernel(child.pid)
+                child.send_signal(signal.SIGUSR1)
+                assert child.stdout.readline() == "heard\n"
+            waits_in_the_kernel(child.pid)
+            child.send_signal(signal.SIGINT)
+            assert child.stdout.readline() == "interrupted\n"
+        finally:
+            child.kill()
+            if keeps is not None:
+                os.close(keeps)
+
+
+def waits_in_the_kernel(pid):
+    """Returns when the process sleeps, which before has read all that there is."""
+    while Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"S":
+        time.sleep(0.01)

@@ -438,3 +438,11 @@ def test_nothing_else_is_pickled():
     with pytest.raises(ValueError, match="merged"):
         pickle.dumps(part)
     assert pickle.loads(pickle.dumps(merged)) == merged
+
+
+def test_a_recording_that_is_needed_is_not_none():
+    recording = vramscope.load(LEAK)
+    for call in (recording.diff, lambda other: recording.diff(other=other)):
+        with pytest.raises(TypeError, match="other, which None is not"):
+            call(None)
+    assert recording.check({"max-peak": "80GiB"}, baseline=None).verdict is True
