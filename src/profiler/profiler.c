@@ -333,6 +333,17 @@ void profiler_close(struct profiler *p, struct vrs_scope *scope, uint32_t raised
     pthread_mutex_unlock(&p->guard);
 }
 
+bool profiler_timed(struct profiler *p, struct vrs_scope_result *result, uint64_t device_ns)
+{
+    result->device_ns = device_ns;
+    pthread_mutex_lock(&p->guard);
+    struct vrs_scope_result *row = ring_row(&p->scopes, result->index);
+    if (row != NULL)
+        row->device_ns = device_ns;
+    pthread_mutex_unlock(&p->guard);
+    return row != NULL;
+}
+
 void profiler_drop(struct profiler *p, struct vrs_scope *scope)
 {
     meter_drop(p->meter, &scope->slot);
