@@ -407,8 +407,9 @@ class Profiler(_core.Profiler):
     @property
     def losses(self) -> dict[str, int]:
         """What is missing, by kind: `records`, `scopes` and `samples` that the rings overwrote,
-        `skipped_samples` whose time went by, `busy_samples` without a reading of their own; hooks
-        and readings that failed; of the process: slots, readings, waits, nested, foreign_resets,
+        `skipped_samples` whose time went by, `busy_samples` without a reading of their own;
+        `device_times` that were given up because 1,024 later ones were pending; hooks and readings
+        that failed; of the process: slots, readings, waits, nested, foreign_resets,
         names.
         """
         counts = self._sampler.counts() if self._sampler is not None else {}
@@ -555,8 +556,9 @@ def scope(name: str, *, tensor: Any = None, time_device: bool = False) -> Scope:
     """`Profiler.scope` of the process's profiler: for `with`, `async with`, or as a decorator.
 
     name: any str. tensor: what its bytes are taken of; no reference is kept. time_device: whether
-    the time of the device is measured, in nanoseconds, where the backend has a clock of it. Raises
-    TypeError where the name is no str.
+    the time of the device is measured, in nanoseconds, by its clock or by two events on its current
+    stream. Nobody waits for these: `result.device_ns` is None until the device has come to them.
+    Raises TypeError where the name is no str.
 
     >>> import vramscope
     >>> from vramscope import sim
