@@ -171,11 +171,12 @@ class Summary(Answer):
     """What a profiler has measured: `rows`, one for each path, kind and device.
 
     A row has `path`, `kind` ("scope" or "checkpoint": the interval that a checkpoint ends),
-    `device`, `calls`, `raised`, `total_ns`, `longest_ns`, `start_bytes` of the first interval and
-    `end_bytes` of the last, `peak_bytes`, `peak_delta_bytes` above the start of its interval,
-    `growth_bytes`, `allocated_total_bytes` and `allocations` in all, `transient_ratio`, the share of
-    them that no interval kept, and the number of intervals of each state. Bytes are those of the
-    device's counters.
+    `device`, `calls`, `raised`, `total_ns`, `longest_ns`, `device_calls` whose time of the device is
+    known and `device_ns` of these in all, `start_bytes` of the first interval and `end_bytes` of the
+    last, `peak_bytes`, `peak_delta_bytes` above the start of its interval, `growth_bytes`,
+    `allocated_total_bytes` and `allocations` in all, `transient_ratio`, the share of them that no
+    interval kept, and the number of intervals of each state. Bytes are those of the device's
+    counters.
 
     >>> from vramscope import Profiler, sim
     >>> with sim.Device() as device, Profiler() as p, p.scope("load"):

@@ -104,6 +104,28 @@ def test_who_waits_for_the_device_knows_it_at_once(gpu):
     assert scope.result.device_ns == 3 * MS
 
 
+def summed(p):
+    return [(row["calls"], row["device_calls"], row["device_ns"]) for row in p.summary().rows]
+
+
+def test_a_summary_adds_up_what_is_known(gpu):
+    with Profiler(backend="torch") as p:
+        scope = p.scope("again", time_device=True)
+        with scope:
+            gpu.work(1)
+        with p.scope("again"):
+            gpu.work(2)
+        assert summed(p) == [(2, 0, None)] and "on device" not in p.report()
+        gpu.cuda.synchronize()
+        with scope:
+            gpu.work(4)
+        assert summed(p) == [(3, 1, 1 * MS)] and "on device" in p.report()
+        gpu.cuda.synchronize()
+        assert summed(p) == summed(p) == [(3, 2, 5 * MS)]
+        p.checkpoint("untimed")
+        assert summed(p)[-1] == (1, 0, None)
+
+
 def test_nested_scopes_functions_and_generators_have_their_own(gpu):
     with Profiler(backend="torch") as p:
         @p.scope("load", time_device=True)
@@ -255,14 +277,15 @@ def test_a_row_that_is_gone_keeps_no_time_from_the_scope():
                 pass
         owner.done = True
         assert scope.result.device_ns == 1 * MS and told(p) == [None] * 1024
+        assert ("s", 1 * MS) in [(row["path"][0], row["device_ns"]) for row in p.summary().rows]
     owner.done = False
     with Profiler(backend=owner) as p:
         scope = timed(p, owner)
         p.reset()
-        with p.scope("another"):
+        with p.scope("s"):
             pass
         owner.done = True
-        assert scope.result.device_ns == 1 * MS and told(p) == [None]
+        assert scope.result.device_ns == 1 * MS and told(p) == [None] and summed(p) == [(1, 0, None)]
 
 
 def test_one_that_begins_anew_forgets_what_was_pending():
