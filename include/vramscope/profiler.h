@@ -279,6 +279,11 @@ VRS_API void vrs_scope_open(struct vrs_profiler *profiler, uint32_t device, uint
                             struct vrs_scope *ret);
 VRS_API void vrs_scope_close(struct vrs_profiler *profiler, struct vrs_scope *scope,
                              uint32_t raised, uint64_t device_ns, struct vrs_scope_result *ret);
+/* What the device's time of an interval was, where that is known only after its end: `result` is
+ * as vrs_scope_close told it, and is told the time, as is the row that is kept of it.  False: that
+ * row is gone. */
+VRS_API bool vrs_scope_timed(struct vrs_profiler *profiler, struct vrs_scope_result *result,
+                             uint64_t device_ns);
 /* Without a result: it was never left. */
 VRS_API void vrs_scope_drop(struct vrs_profiler *profiler, struct vrs_scope *scope);
 

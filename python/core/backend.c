@@ -17,6 +17,7 @@ struct backend {
     struct vrs_backend face;
     PyObject *owner; /* what has the methods, or keeps `face.arg` alive; or NULL */
     uint32_t id;
+    bool events; /* the owner makes them */
 };
 
 uint32_t backend_id(PyObject *backend)
@@ -45,6 +46,7 @@ PyObject *backend_make(struct core_state *state, const struct vrs_backend *face,
         b->face.arg = b;
     b->owner = Py_XNewRef(owner);
     b->id = 0;
+    b->events = false;
     PyObject_GC_Track((PyObject *)b);
     if (vrs_meter_backend(meter, &b->face, &b->id, &err) != VRS_OK) {
         Py_DECREF(b);
@@ -238,6 +240,20 @@ static enum vrs_status object_utilisation(void *arg, uint32_t device, double *re
     return known ? VRS_OK : VRS_IO;
 }
 
+bool backend_event(PyObject *backend, uint32_t device, PyObject **ret)
+{
+    *ret = NULL;
+    if (!((const struct backend *)backend)->events)
+        return true;
+    PyObject *event = ask(backend, "event", device);
+    if (event == NULL)
+        return false;
+    if (event != Py_None)
+        *ret = Py_NewRef(event);
+    Py_DECREF(event);
+    return true;
+}
+
 /* Backend(object): by the methods that it has. */
 static PyObject *backend_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
@@ -269,7 +285,10 @@ static PyObject *backend_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     OFFERS("empty_cache", empty_cache) = object_empty_cache;
     OFFERS("synchronize", synchronize) = object_synchronize;
 #undef OFFERS
-    return state == NULL ? NULL : backend_make(state, &face, owner);
+    PyObject *made = state == NULL ? NULL : backend_make(state, &face, owner);
+    if (made != NULL)
+        ((struct backend *)made)->events = PyObject_HasAttrString(owner, "event") != 0;
+    return made;
 }
 
 /* Whose devices are asked from now on where nobody says which: `resolve`, or NULL for no change of
@@ -584,6 +603,17 @@ static PyObject *method_device_ns(PyObject *self, PyObject *const *args, Py_ssiz
     return PyLong_FromUnsignedLongLong(ns);
 }
 
+static PyObject *method_event(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    uint32_t device;
+    PyObject *event;
+    if (!device_argument(self, args, count, &device))
+        return NULL;
+    if (!backend_event(self, device, &event) || event == NULL)
+        Py_RETURN_NONE;
+    return event;
+}
+
 static PyObject *method_clock_ns(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -657,6 +687,10 @@ static PyMethodDef methods[] = {
       "does not tell which device of the driver it is." },
     { "device_ns", FAST(method_device_ns), METH_FASTCALL,
       "device_ns($self, device=None, /)\n--\n\nThe device's own time in nanoseconds, or None." },
+    { "event", FAST(method_event), METH_FASTCALL,
+      "event($self, device=None, /)\n--\n\nA moment that the device comes to when it has done what "
+      "it was given: an object with `query()`, which says whether it has, and "
+      "`elapsed_time(later)` in milliseconds. None where there is none." },
     { "clock_ns", method_clock_ns, METH_NOARGS,
       "clock_ns($self, /)\n--\n\nThe backend's own clock in nanoseconds, or None for the host's." },
     { NULL, NULL, 0, NULL },
@@ -695,7 +729,9 @@ static PyType_Slot slots[] = {
            ">>> backend.reset_peak(), backend.empty_cache(), backend.synchronize()\n"
            "(None, True, True)\n"
            ">>> backend.utilisation(), backend.device_ns(), backend.clock_ns(), backend.driver()\n"
-           "(None, 0, 0, None)") },
+           "(None, 0, 0, None)\n"
+           ">>> backend.event() is None  # its clock is at the end of all that was done\n"
+           "True") },
     { 0, NULL },
 };
 

@@ -37,6 +37,9 @@ bool backend_keys(struct core_state *state);
 PyObject *backend_make(struct core_state *state, const struct vrs_backend *face, PyObject *owner);
 uint32_t backend_id(PyObject *backend);
 const struct vrs_backend *backend_face(PyObject *backend);
+/* What tells a moment of the device that comes after what it was given: object.event(device), a new
+ * reference; NULL: there is none.  False: the object failed, and its exception was dropped. */
+bool backend_event(PyObject *backend, uint32_t device, PyObject **ret);
 PyObject *backend_changed(PyObject *module, PyObject *resolve);
 /* Whether torch is there, and its import is over. */
 bool torch_is_imported(const struct core_state *state);
@@ -74,6 +77,26 @@ extern PyType_Spec tracker_spec;
 /* _event_kinds(): the kinds of events, by their numbers. */
 PyObject *tracker_kinds(PyObject *module, PyObject *unused);
 
+/* device_time.c: results of scopes that the device has not come to the end of yet. */
+struct timing;
+struct timings {
+    struct timing *first, *last;
+    uint32_t count;
+    uint64_t lost; /* given up: too many were pending */
+};
+struct profiler_object;
+/* Takes the two events over, whatever comes.  Leave it afterwards; NULL: no memory, and counted. */
+struct timing *timing_add(struct profiler_object *p, PyObject *begin, PyObject *end,
+                          const struct vrs_scope_result *row);
+void timing_leave(struct timing *t); /* NULL is ignored */
+/* Asks whether the device has come to the end, without waiting for it: false while it has not.  The
+ * row has the time then, or never will. */
+bool timing_told(struct profiler_object *p, struct timing *t, struct vrs_scope_result *ret);
+/* Asks all that are pending: the profiler's rows have the times of those that are done. */
+void timings_ask(struct profiler_object *p);
+int timings_visit(const struct timings *all, visitproc visit, void *arg);
+void timings_drop(struct timings *all);
+
 /* profiler.c, scope.c */
 extern PyType_Spec profiler_spec, scope_spec, entry_spec;
 
@@ -85,6 +108,7 @@ struct profiler_object {
     PyObject *census;    /* census(backend, device) begins to count tensors; or None */
     uint64_t generation; /* of the state, when an automatic backend was chosen */
     uint64_t failed;     /* hooks of ours that failed */
+    struct timings timings;
     uint32_t device;
     uint32_t open; /* scopes */
     int stack;   /* innermost frames that a record keeps */

@@ -239,7 +239,7 @@ static PyObject *reset(PyObject *self, PyObject *unused)
     if (!profiler_ready(p, &device))
         return NULL;
     vrs_profiler_reset(p->profiler);
-    p->failed = 0;
+    p->failed = p->timings.lost = 0;
     Py_RETURN_NONE;
 }
 
@@ -276,6 +276,7 @@ static PyObject *scopes(PyObject *self, PyObject *unused)
     uint64_t from = 0, first;
     uint32_t got;
     (void)unused;
+    timings_ask(p);
     while (list != NULL &&
            (got = vrs_scopes(p->profiler, from, COPIED_AT_ONCE, row, &first)) != 0) {
         for (uint32_t i = 0; list != NULL && i < got; i++) {
@@ -295,6 +296,7 @@ static PyObject *measured(PyObject *self, PyObject *unused)
     struct vrs_result *result;
     struct vrs_error err;
     (void)unused;
+    timings_ask(p);
     if (vrs_profiler_summary(p->profiler, &result, &err) != VRS_OK)
         return raise_error(p->state, &err, NULL);
     return answer_make(p->state, result, "profile", &(struct drawn){ .opened = NULL });
@@ -309,9 +311,10 @@ static PyObject *get_losses(PyObject *self, void *closure)
     vrs_profiler_losses(p->profiler, &own);
     vrs_meter_losses(process_meter(), &all);
     return Py_BuildValue(
-        "{sKsKsKsKsKsKsKsKsKsKsK}", "records", (unsigned long long)own.records.lost, "scopes",
+        "{sKsKsKsKsKsKsKsKsKsKsKsK}", "records", (unsigned long long)own.records.lost, "scopes",
         (unsigned long long)own.scopes.lost, "dropped_scopes", (unsigned long long)own.dropped,
-        "totals", (unsigned long long)own.totals, "hooks", (unsigned long long)p->failed, "slots",
+        "totals", (unsigned long long)own.totals, "device_times",
+        (unsigned long long)p->timings.lost, "hooks", (unsigned long long)p->failed, "slots",
         (unsigned long long)all.slots, "readings", (unsigned long long)all.readings, "waits",
         (unsigned long long)all.waits, "nested", (unsigned long long)all.nested, "foreign_resets",
         (unsigned long long)all.resets, "names", (unsigned long long)all.names);
@@ -488,7 +491,7 @@ static int profiler_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(p->backend);
     Py_VISIT(p->scope_class);
     Py_VISIT(p->census);
-    return 0;
+    return timings_visit(&p->timings, visit, arg);
 }
 
 static int profiler_clear(PyObject *self)
@@ -496,6 +499,7 @@ static int profiler_clear(PyObject *self)
     struct profiler_object *p = (struct profiler_object *)self;
     Py_CLEAR(p->scope_class);
     Py_CLEAR(p->census);
+    timings_drop(&p->timings);
     return 0;
 }
 
@@ -505,6 +509,7 @@ static void profiler_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     freefunc give = (freefunc)(uintptr_t)PyType_GetSlot(type, Py_tp_free);
     PyObject_GC_UnTrack(self);
+    timings_drop(&p->timings);
     vrs_profiler_free(p->profiler);
     Py_XDECREF(p->backend);
     Py_XDECREF(p->scope_class);
@@ -516,8 +521,8 @@ static void profiler_dealloc(PyObject *self)
 static PyGetSetDef members[] = {
     { "enabled", get_enabled, set_enabled, "Whether checkpoints and scopes are recorded.", NULL },
     { "losses", get_losses, NULL,
-      "What is missing, by kind: rows that the rings overwrote, hooks and readings that failed; of "
-      "the process: slots, readings, waits, nested, foreign_resets, names.",
+      "What is missing, by kind: rows that the rings overwrote, times of the device that too many "
+      "later ones came before, hooks and readings that failed; of the process: slots, readings, waits, nested, foreign_resets, names.",
       NULL },
     { "backend", get_backend, NULL, "How the device is read now.", NULL },
     { "device", get_device, NULL, "Number of the device that is asked now.", NULL },
@@ -539,7 +544,8 @@ static PyMethodDef methods[] = {
       "scope($self, /, name, *, tensor=None, time_device=False)\n--\n\n"
       "A Scope: for `with`, `async with`, or as a decorator. Each entry gives a ScopeResult.\n\n"
       "tensor: its bytes, shape and dtype are kept, no reference. time_device: results have the "
-      "device's own nanoseconds." },
+      "device's own nanoseconds, which are None until the device has done what the scope gave it; "
+      "nobody waits for that, and `result`, scopes() and summary() know them afterwards." },
     { "_scope", FAST(scope_make_of), METH_FASTCALL, "A scope of a class of its own." },
     { "_own_methods", own_methods, METH_NOARGS | METH_CLASS,
       "Gives a subclass the hot methods as its own." },

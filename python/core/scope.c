@@ -18,16 +18,19 @@ struct entry {
     struct entry *before; /* the scope's other open entry; owned */
     const void *scope;    /* whose it is; compared, never used */
     PyObject *counted;    /* what tells the tensors that were born and died; or NULL */
+    PyObject *begun;      /* the device's event of its begin; or NULL */
     struct vrs_scope row;
     uint64_t device_ns; /* at its begin; VRS_UNKNOWN: not measured */
+    uint32_t backend;   /* whose these two are; 0: not timed */
     bool open;
 };
 
 struct scope {
     PyObject_HEAD struct profiler_object *profiler;
     PyObject *name;
-    PyObject *result;   /* of the last time; or NULL */
-    struct entry *last; /* the entry that was opened last of those that are open; or NULL */
+    PyObject *result;      /* of the last time; or NULL */
+    struct timing *timing; /* of that result, while the device's time is not known; or NULL */
+    struct entry *last;    /* the entry that was opened last of those that are open; or NULL */
     struct vrs_detail detail;
     uint32_t skipped; /* entries while the profiler was disabled */
     bool time_device;
@@ -82,6 +85,38 @@ static uint64_t device_time(const struct entry *e)
     return ns;
 }
 
+/* The device's event of this moment; NULL: it has none, or failed, which is counted. */
+static PyObject *device_event(const struct entry *e)
+{
+    PyObject *event;
+    if (!backend_event(e->profiler->backend, e->row.device, &event))
+        e->profiler->failed++;
+    return event;
+}
+
+/* Begins to time the device, by its clock if there is one. */
+static void time_begin(struct entry *e)
+{
+    e->backend = backend_id(e->profiler->backend);
+    e->device_ns = device_time(e);
+    if (e->device_ns == VRS_UNKNOWN)
+        e->begun = device_event(e);
+}
+
+/* The time by the clock; where events tell it later, VRS_UNKNOWN and the last one. */
+static uint64_t time_end(const struct entry *e, PyObject **ret_event)
+{
+    uint64_t now;
+    *ret_event = NULL;
+    if (e->backend != backend_id(e->profiler->backend))
+        return VRS_UNKNOWN; /* another's moments have nothing to do with these */
+    if (e->begun != NULL)
+        *ret_event = device_event(e);
+    if (e->device_ns == VRS_UNKNOWN || (now = device_time(e)) == VRS_UNKNOWN)
+        return VRS_UNKNOWN;
+    return now - e->device_ns;
+}
+
 /* Begins to count tensors, where that is asked for. */
 static PyObject *count_begin(struct profiler_object *p, uint32_t device)
 {
@@ -128,13 +163,17 @@ static struct entry *entry_open(struct scope *s)
     e->profiler = (struct profiler_object *)Py_NewRef((PyObject *)p);
     e->parent = NULL;
     e->scope = s;
+    e->begun = NULL;
+    e->backend = 0;
+    e->device_ns = VRS_UNKNOWN;
     e->counted = count_begin(p, device);
     e->open = true;
     atomic_fetch_add_explicit(&state->entries, 1, memory_order_relaxed);
     p->open++;
     vrs_scope_open(p->profiler, device, path, &e->row);
     e->row.detail = s->detail;
-    e->device_ns = s->time_device ? device_time(e) : VRS_UNKNOWN;
+    if (s->time_device)
+        time_begin(e);
     e->before = s->last;
     s->last = (struct entry *)Py_NewRef((PyObject *)e);
     PyObject_GC_Track((PyObject *)e);
@@ -161,21 +200,49 @@ static void entry_ends(struct entry *e)
     atomic_fetch_sub_explicit(&e->profiler->state->entries, 1, memory_order_relaxed);
 }
 
+static void result_forget(struct scope *s)
+{
+    PyObject *result = s->result;
+    struct timing *timing = s->timing;
+    s->result = NULL;
+    s->timing = NULL;
+    timing_leave(timing);
+    Py_XDECREF(result);
+}
+
+/* The result of the last time.  The device's time of it is told later where there is an event of
+ * its end, which is taken over. */
+static void result_keep(struct scope *s, struct entry *e, const struct vrs_scope_result *row,
+                        PyObject *ended)
+{
+    struct profiler_object *p = e->profiler;
+    struct timing *timing = NULL;
+    if (ended != NULL) {
+        PyObject *begun = e->begun;
+        e->begun = NULL;
+        timing = timing_add(p, begun, ended, row);
+    }
+    PyObject *result = scope_view(p->state, row, p->made);
+    if (result == NULL) {
+        exception_drop();
+        p->failed++;
+    }
+    result_forget(s);
+    s->result = result;
+    s->timing = timing;
+}
+
 /* Ends the entry's interval and keeps the result with the scope.  `type` is that of an exception,
  * or None. */
 static void entry_close(struct scope *s, struct entry *e, PyObject *type)
 {
     struct profiler_object *p = e->profiler;
     uint32_t raised = 0;
-    uint64_t device_ns = VRS_UNKNOWN;
+    PyObject *ended;
     if (!e->open)
         return;
     entry_ends(e);
-    if (e->device_ns != VRS_UNKNOWN) {
-        device_ns = device_time(e);
-        if (device_ns != VRS_UNKNOWN)
-            device_ns -= e->device_ns;
-    }
+    uint64_t device_ns = time_end(e, &ended);
     if (type != Py_None) {
         PyObject *name = PyObject_GetAttrString(type, "__name__");
         if (name == NULL || !name_id(name, &raised)) {
@@ -189,13 +256,7 @@ static void entry_close(struct scope *s, struct entry *e, PyObject *type)
     struct vrs_scope_result row;
     count_end(e);
     vrs_scope_close(p->profiler, &e->row, raised, device_ns, &row);
-    PyObject *before = s->result;
-    s->result = scope_view(p->state, &row, p->made);
-    if (s->result == NULL) {
-        exception_drop();
-        p->failed++;
-    }
-    Py_XDECREF((PyObject *)before);
+    result_keep(s, e, &row, ended);
     entry_unlink(s, e);
 }
 
@@ -316,11 +377,28 @@ static PyObject *get_name(PyObject *self, void *closure)
     return Py_NewRef(((struct scope *)self)->name);
 }
 
+/* Makes the result anew where the device has come to its end meanwhile.  False with an exception. */
+static bool result_renew(struct scope *s)
+{
+    struct timing *timing = s->timing;
+    struct vrs_scope_result row;
+    if (!timing_told(s->profiler, timing, &row) || s->timing != timing)
+        return true; /* not yet, or the scope was left again while that was asked */
+    PyObject *result = scope_view(s->profiler->state, &row, s->profiler->made);
+    if (result == NULL)
+        return false;
+    result_forget(s);
+    s->result = result;
+    return true;
+}
+
 static PyObject *get_result(PyObject *self, void *closure)
 {
-    PyObject *result = ((struct scope *)self)->result;
+    struct scope *s = (struct scope *)self;
     (void)closure;
-    return Py_NewRef(result != NULL ? result : Py_None);
+    if (s->timing != NULL && !result_renew(s))
+        return NULL;
+    return Py_NewRef(s->result != NULL ? s->result : Py_None);
 }
 
 static PyObject *get_profiler(PyObject *self, void *closure)
@@ -436,9 +514,9 @@ static void scope_dealloc(PyObject *self)
     freefunc give = (freefunc)(uintptr_t)PyType_GetSlot(type, Py_tp_free);
     PyObject_GC_UnTrack(self);
     scope_clear(self);
+    result_forget(s);
     Py_XDECREF((PyObject *)s->profiler);
     Py_XDECREF(s->name);
-    Py_XDECREF(s->result);
     give(self);
     Py_DECREF(type);
 }
@@ -450,6 +528,7 @@ static int entry_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(e->profiler);
     Py_VISIT(e->parent);
     Py_VISIT(e->counted);
+    Py_VISIT(e->begun);
     return 0;
 }
 
@@ -457,6 +536,7 @@ static int entry_clear(PyObject *self)
 {
     Py_CLEAR(((struct entry *)self)->parent);
     Py_CLEAR(((struct entry *)self)->counted);
+    Py_CLEAR(((struct entry *)self)->begun);
     return 0;
 }
 
@@ -468,6 +548,7 @@ static void entry_dealloc(PyObject *self)
     entry_drop(e);
     Py_XDECREF((PyObject *)e->parent);
     Py_XDECREF(e->counted);
+    Py_XDECREF(e->begun);
     Py_DECREF((PyObject *)e->profiler);
     PyObject_GC_Del(self);
     Py_DECREF(type);

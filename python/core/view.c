@@ -221,7 +221,7 @@ static const struct member scope_members[] = {
     { "tensor_shape", NAME, SCOPE(detail.shape), NULL, "Its shape, as text." },
     { "tensor_dtype", NAME, SCOPE(detail.dtype), NULL, "Its type of elements, as text." },
     { "duration_ns", BYTES, SCOPE(duration_ns), NULL, "Nanoseconds of the host." },
-    { "device_ns", BYTES, SCOPE(device_ns), NULL, "Nanoseconds of the device, where asked for." },
+    { "device_ns", BYTES, SCOPE(device_ns), NULL, "Nanoseconds of the device, where asked for; None too while it had not come to the end." },
     { "raised", NAME, SCOPE(raised), NULL, "Type of the exception that ended it, or None." },
     { "state", STATE, SCOPE(state), NULL,
       "\"exact\", \"sampled\", \"lost\", \"raced\" (lower bounds), \"nested\" or \"unknown\"." },

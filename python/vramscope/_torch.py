@@ -100,6 +100,45 @@ class Statistics:
         if self._used():
             self._cuda.synchronize(device)
 
+    def event(self, device: int) -> _Moment | None:
+        """A moment on the device's current stream; None before CUDA is initialised.
+
+        None too while a graph is captured, in which no time passes.
+        """
+        if not self._used() or _capturing(self._cuda):
+            return None
+        return _Moment(self._cuda, device)
+
+
+def _capturing(cuda: Any) -> bool:
+    """Whether the current stream is in a capture, which a question about an event would end."""
+    ask = getattr(cuda, "is_current_stream_capturing", None)
+    return bool(ask()) if ask is not None else False
+
+
+def _recorded(cuda: Any, device: int) -> Any:
+    """An event of torch that the device comes to when what it was given before is done."""
+    event = cuda.Event(enable_timing=True)
+    event.record(cuda.current_stream(device))
+    return event
+
+
+class _Moment:
+    """An event of torch that may be asked for at any time, also inside a capture."""
+
+    __slots__ = ("_cuda", "_event")
+
+    def __init__(self, cuda: Any, device: int) -> None:
+        self._cuda, self._event = cuda, _recorded(cuda, device)
+
+    def query(self) -> bool:
+        """Whether the device has come to it; False where that cannot be asked now."""
+        return not _capturing(self._cuda) and bool(self._event.query())
+
+    def elapsed_time(self, later: _Moment) -> float:
+        """Milliseconds until a later one; the device has come to both."""
+        return float(self._event.elapsed_time(later._event))
+
 
 class Events:
     """Moments on the stream that is current on a device, as torch's own events tell them."""
@@ -109,9 +148,7 @@ class Events:
 
     def mark(self) -> Any:
         """An event that is recorded now; the device comes to it when what is before it is done."""
-        event = self._cuda.Event(enable_timing=True)
-        event.record(self._cuda.current_stream(self._device))
-        return event
+        return _recorded(self._cuda, self._device)
 
     def wait(self) -> None:
         """Until the device has done all that it was given."""

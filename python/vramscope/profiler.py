@@ -171,11 +171,12 @@ class Summary(Answer):
     """What a profiler has measured: `rows`, one for each path, kind and device.
 
     A row has `path`, `kind` ("scope" or "checkpoint": the interval that a checkpoint ends),
-    `device`, `calls`, `raised`, `total_ns`, `longest_ns`, `start_bytes` of the first interval and
-    `end_bytes` of the last, `peak_bytes`, `peak_delta_bytes` above the start of its interval,
-    `growth_bytes`, `allocated_total_bytes` and `allocations` in all, `transient_ratio`, the share of
-    them that no interval kept, and the number of intervals of each state. Bytes are those of the
-    device's counters.
+    `device`, `calls`, `raised`, `total_ns`, `longest_ns`, `device_calls` whose time of the device is
+    known and `device_ns` of these in all, `start_bytes` of the first interval and `end_bytes` of the
+    last, `peak_bytes`, `peak_delta_bytes` above the start of its interval, `growth_bytes`,
+    `allocated_total_bytes` and `allocations` in all, `transient_ratio`, the share of them that no
+    interval kept, and the number of intervals of each state. Bytes are those of the device's
+    counters.
 
     >>> from vramscope import Profiler, sim
     >>> with sim.Device() as device, Profiler() as p, p.scope("load"):
@@ -407,8 +408,9 @@ class Profiler(_core.Profiler):
     @property
     def losses(self) -> dict[str, int]:
         """What is missing, by kind: `records`, `scopes` and `samples` that the rings overwrote,
-        `skipped_samples` whose time went by, `busy_samples` without a reading of their own; hooks
-        and readings that failed; of the process: slots, readings, waits, nested, foreign_resets,
+        `skipped_samples` whose time went by, `busy_samples` without a reading of their own;
+        `device_times` that were given up because 1,024 later ones were pending; hooks and readings
+        that failed; of the process: slots, readings, waits, nested, foreign_resets,
         names.
         """
         counts = self._sampler.counts() if self._sampler is not None else {}
@@ -555,8 +557,9 @@ def scope(name: str, *, tensor: Any = None, time_device: bool = False) -> Scope:
     """`Profiler.scope` of the process's profiler: for `with`, `async with`, or as a decorator.
 
     name: any str. tensor: what its bytes are taken of; no reference is kept. time_device: whether
-    the time of the device is measured, in nanoseconds, where the backend has a clock of it. Raises
-    TypeError where the name is no str.
+    the time of the device is measured, in nanoseconds, by its clock or by two events on its current
+    stream. Nobody waits for these: `result.device_ns` is None until the device has come to them.
+    Raises TypeError where the name is no str.
 
     >>> import vramscope
     >>> from vramscope import sim

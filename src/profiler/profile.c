@@ -71,6 +71,8 @@ static bool row_of(const struct total *t, struct names *names, struct arena *kee
         .raised = t->raised,
         .total_ns = t->total_ns,
         .longest_ns = t->longest_ns,
+        .timed = t->timed,
+        .device_ns = t->timed > 0 ? t->device_ns : VRS_UNKNOWN,
         .start = t->start,
         .end = t->end,
         .peak = t->peak,

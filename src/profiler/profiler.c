@@ -329,8 +329,26 @@ void profiler_close(struct profiler *p, struct vrs_scope *scope, uint32_t raised
     };
     pthread_mutex_lock(&p->guard);
     totals_add(&p->totals, &i);
+    if (device_ns != VRS_UNKNOWN)
+        totals_timed(&p->totals, &i, device_ns);
     ret->index = ring_put(&p->scopes, ret);
     pthread_mutex_unlock(&p->guard);
+}
+
+bool profiler_timed(struct profiler *p, struct vrs_scope_result *result, uint64_t device_ns)
+{
+    struct interval i = { .path = result->path,
+                          .device = result->device,
+                          .kind = INTERVAL_SCOPE };
+    result->device_ns = device_ns;
+    pthread_mutex_lock(&p->guard);
+    if (result->index >= p->scopes.cleared && result->index < p->scopes.next)
+        totals_timed(&p->totals, &i, device_ns);
+    struct vrs_scope_result *row = ring_row(&p->scopes, result->index);
+    if (row != NULL)
+        row->device_ns = device_ns;
+    pthread_mutex_unlock(&p->guard);
+    return row != NULL;
 }
 
 void profiler_drop(struct profiler *p, struct vrs_scope *scope)

@@ -50,6 +50,8 @@ void profiler_checkpoint(struct profiler *p, uint32_t device, uint32_t path,
 void profiler_open(struct profiler *p, uint32_t device, uint32_t path, struct vrs_scope *ret);
 void profiler_close(struct profiler *p, struct vrs_scope *scope, uint32_t raised,
                     uint64_t device_ns, struct vrs_scope_result *ret);
+/* False: the row is gone. */
+bool profiler_timed(struct profiler *p, struct vrs_scope_result *result, uint64_t device_ns);
 void profiler_drop(struct profiler *p, struct vrs_scope *scope);
 /* A copy of the totals, in `keep`; NULL: no memory. */
 struct total *profiler_totals(struct profiler *p, struct arena *keep, uint32_t *ret_count);

@@ -70,6 +70,11 @@ uint64_t ring_add(struct ring *r, const void *row)
     return number;
 }
 
+void *ring_row(struct ring *r, uint64_t number)
+{
+    return number >= r->first && number < r->next ? place_of(r, number) : NULL;
+}
+
 uint32_t ring_copy(struct ring *r, uint64_t from, uint32_t most, void *ret, uint64_t *ret_first)
 {
     pthread_mutex_lock(r->guard);

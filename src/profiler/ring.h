@@ -36,6 +36,10 @@ uint64_t ring_add(struct ring *r, const void *row);
 /* The same by who has taken the guard. */
 uint64_t ring_put(struct ring *r, const void *row);
 
+/* The row of a number, where it stands, for who has taken the guard; NULL: it is gone, or never was
+ * there. */
+void *ring_row(struct ring *r, uint64_t number);
+
 /* Copies rows from number `from` on, `most` of them at most, and says how many; rows that are gone
  * are passed over, and `*ret_first` is the number of the first one copied. */
 uint32_t ring_copy(struct ring *r, uint64_t from, uint32_t most, void *ret, uint64_t *ret_first);

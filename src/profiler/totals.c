@@ -30,18 +30,32 @@ static bool is_of(const struct total *row, const struct interval *i)
     return row->path == i->path && row->device == i->device && row->kind == i->kind;
 }
 
-/* NULL: no memory. */
-static struct total *find_or_make(struct totals *t, const struct interval *i)
+static uint64_t hash_of(const struct interval *i)
 {
-    uint64_t hash = hash_pair(i->path, (uint64_t)i->device * 2 + i->kind);
-    if (!idtab_reserve(&t->index))
-        return NULL;
+    return hash_pair(i->path, (uint64_t)i->device * 2 + i->kind);
+}
+
+/* NULL: there is none.  The index has room. */
+static struct total *find(const struct totals *t, const struct interval *i, uint64_t hash)
+{
     for (uint32_t at = idtab_first(&t->index, hash); t->index.slot[at].id != 0;
          at = idtab_next(&t->index, hash, at)) {
         struct total *row = &t->rows.at[t->index.slot[at].id - 1];
         if (is_of(row, i))
             return row;
     }
+    return NULL;
+}
+
+/* NULL: no memory. */
+static struct total *find_or_make(struct totals *t, const struct interval *i)
+{
+    uint64_t hash = hash_of(i);
+    if (!idtab_reserve(&t->index))
+        return NULL;
+    struct total *there = find(t, i, hash);
+    if (there != NULL)
+        return there;
     struct total row = {
         .path = i->path,
         .device = i->device,
@@ -117,4 +131,13 @@ void totals_add(struct totals *t, const struct interval *i)
     most(&row->longest_ns, i->duration_ns);
     row->states[i->state]++;
     add_memory(row, i);
+}
+
+void totals_timed(struct totals *t, const struct interval *i, uint64_t device_ns)
+{
+    struct total *row = t->rows.len != 0 ? find(t, i, hash_of(i)) : NULL;
+    if (row == NULL)
+        return; /* there was no memory for it */
+    row->timed++;
+    row->device_ns += device_ns;
 }

@@ -18,6 +18,7 @@ struct total {
     uint8_t kind;
     uint64_t calls, raised;
     uint64_t total_ns, longest_ns;
+    uint64_t timed, device_ns; /* calls whose time of the device is known; that time */
     uint64_t start, end;       /* of the first interval, of the last one */
     uint64_t peak, peak_delta; /* the highest; the most above an interval's start */
     int64_t growth;            /* ends minus starts, of the intervals that have both */
@@ -47,5 +48,7 @@ void totals_init(struct totals *t);
 void totals_free(struct totals *t);
 void totals_clear(struct totals *t);
 void totals_add(struct totals *t, const struct interval *i);
+/* The device's time of an interval that was added. */
+void totals_timed(struct totals *t, const struct interval *i, uint64_t device_ns);
 
 #endif

@@ -98,3 +98,10 @@ def test_a_rank_that_runs_out_11(tmp_path):
 def test_pools_and_allocators_12(setting):
     told = figures("pools.py", env={"PYTORCH_CUDA_ALLOC_CONF": setting})
     assert told["plain"] >= 64 << 20 and told["with_pool"] >= told["plain"]
+
+
+def test_the_devices_time_of_a_scope_13():
+    told = figures("device_time.py")
+    assert told["at_once"] is None and 0.5 < told["device_ns"] / told["host_ns"] <= 1
+    assert told["in_capture"] is None and told["captured"] is None and told["before"] > 0
+    assert told["twos"] == 2 and told["hooks"] == 0

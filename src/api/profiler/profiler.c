@@ -83,6 +83,12 @@ void vrs_scope_close(struct vrs_profiler *profiler, struct vrs_scope *scope, uin
     profiler_close(&profiler->profiler, scope, raised, device_ns, ret);
 }
 
+bool vrs_scope_timed(struct vrs_profiler *profiler, struct vrs_scope_result *result,
+                     uint64_t device_ns)
+{
+    return profiler_timed(&profiler->profiler, result, device_ns);
+}
+
 void vrs_scope_drop(struct vrs_profiler *profiler, struct vrs_scope *scope)
 {
     profiler_drop(&profiler->profiler, scope);

@@ -22,6 +22,7 @@ enum shown {
     CALLS,
     TOTAL,
     LONGEST,
+    ON_DEVICE,
     START,
     END,
     PEAK,
@@ -42,6 +43,7 @@ static const struct shown_column columns[COLUMNS] = {
     [CALLS] = { ROW(calls), 0 },
     [TOTAL] = { COMPOSED("total", true), 0 },
     [LONGEST] = { COMPOSED("longest", true), 0 },
+    [ON_DEVICE] = { COMPOSED("on device", true), 0 },
     [START] = { ROW(start), 0 },
     [END] = { ROW(end), 0 },
     [PEAK] = { COMPOSED("peak", true), 0 },
@@ -91,6 +93,12 @@ static bool make_cell(void *arg, const void *from, uint32_t column, str *ret)
     case LONGEST:
         human_duration(text, row->longest_ns / NS_PER_US);
         break;
+    case ON_DEVICE:
+        if (row->timed == 0)
+            buf_text(text, "-");
+        else
+            human_duration(text, row->device_ns / NS_PER_US);
+        break;
     case PEAK:
         put_peak(text, row, a->ascii);
         break;
@@ -109,16 +117,18 @@ static bool make_cell(void *arg, const void *from, uint32_t column, str *ret)
     return true;
 }
 
-/* Devices where there are several; in a narrow terminal what is told by others. */
+/* Devices where there are several, their time where it was asked for; in a narrow terminal what is told by others. */
 static uint32_t hidden_columns(const struct profile *s, uint32_t width)
 {
-    bool several = false, checkpoints = false;
+    bool several = false, checkpoints = false, timed = false;
     for (uint32_t i = 0; i < s->rows; i++) {
         several = several || s->row[i].device != s->row[0].device;
         checkpoints = checkpoints || s->row[i].kind[0] == 'c';
+        timed = timed || s->row[i].timed > 0;
     }
     uint32_t hidden = several ? 0 : 1u << DEVICE;
     hidden |= checkpoints ? 0 : 1u << KIND;
+    hidden |= timed ? 0 : 1u << ON_DEVICE;
     if (width < WIDE)
         hidden |= 1u << LONGEST | 1u << START | 1u << END | 1u << GROSS;
     return hidden;

@@ -252,6 +252,7 @@ def test_time_of_the_device_is_that_of_its_clock(device):
         with p.scope("host") as other:
             pass
     assert scope.result.device_ns == 5_000_000 and other.result.device_ns is None
+    assert [(row["device_calls"], row["device_ns"]) for row in p.summary().rows] == [(1, 5_000_000), (0, None)]
 
 
 class Tensor:

@@ -140,12 +140,19 @@ def test_events_tell_nothing_before_the_device_came_to_them():
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         with pytest.raises(RuntimeError, match="recorded"):
             begin.elapsed_time(end)
+        assert begin.query() and end.query()  # there is nothing to come to
         begin.record()
         end.record()
+        assert not begin.query() and not end.query()
         with pytest.raises(RuntimeError, match="not ready"):
             begin.elapsed_time(end)
         torch.cuda.synchronize()
-        assert begin.elapsed_time(end) == 0
+        assert begin.query() and begin.elapsed_time(end) == 0
+        torch.profiler.times.capturing = True
+        for call in (begin.query, lambda: begin.elapsed_time(end)):
+            with pytest.raises(RuntimeError, match="capturing"):
+                call()
+        torch.profiler.times.capturing = False
         silent = torch.cuda.Event()
         silent.record()
         with pytest.raises(RuntimeError, match="with timing"):

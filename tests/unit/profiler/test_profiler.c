@@ -187,6 +187,57 @@ static void a_scope_tells_time_and_gross_figures(void **state)
     end();
 }
 
+static struct vrs_scope_result one_scope(void)
+{
+    struct vrs_scope scope;
+    struct vrs_scope_result r;
+    vrs_scope_open(b.profiler, 0, b.path, &scope);
+    vrs_scope_close(b.profiler, &scope, 0, VRS_UNKNOWN, &r);
+    return r;
+}
+
+static struct vrs_scope_result kept_scope(uint64_t index)
+{
+    struct vrs_scope_result kept;
+    uint64_t first;
+    assert_int_equal(vrs_scopes(b.profiler, index, 1, &kept, &first), 1);
+    return kept;
+}
+
+static void a_time_of_the_device_may_come_later(void **state)
+{
+    (void)state;
+    begin((struct vrs_profiler_options){ .capacity = 1024 });
+    struct vrs_scope_result before = one_scope(), timed = one_scope(), after = one_scope();
+    assert_int_equal(kept_scope(timed.index).device_ns, VRS_UNKNOWN);
+    assert_true(vrs_scope_timed(b.profiler, &timed, 7));
+    assert_int_equal(timed.device_ns, 7);
+    assert_int_equal(kept_scope(timed.index).device_ns, 7);
+    assert_int_equal(kept_scope(before.index).device_ns, VRS_UNKNOWN);
+    assert_int_equal(kept_scope(after.index).device_ns, VRS_UNKNOWN);
+    end();
+}
+
+static void a_time_that_comes_for_a_row_that_is_gone_changes_no_other(void **state)
+{
+    (void)state;
+    begin((struct vrs_profiler_options){ .capacity = 1024 });
+    struct vrs_scope_result old = one_scope(), never = old;
+    for (uint32_t i = 0; i < 1024; i++)
+        one_scope(); /* the last one stands where the first one stood */
+    assert_false(vrs_scope_timed(b.profiler, &old, 7));
+    assert_int_equal(old.device_ns, 7);
+    struct vrs_scope_result last = kept_scope(1024);
+    assert_int_equal(last.device_ns, VRS_UNKNOWN);
+    never.index = last.index + 1;
+    assert_false(vrs_scope_timed(b.profiler, &never, 7));
+    never.index = UINT64_MAX; /* there was no memory for the row */
+    assert_false(vrs_scope_timed(b.profiler, &never, 7));
+    vrs_profiler_reset(b.profiler);
+    assert_false(vrs_scope_timed(b.profiler, &last, 7));
+    end();
+}
+
 static void a_failed_reading_loses_one_record_only(void **state)
 {
     (void)state;
@@ -391,6 +442,8 @@ int main(void)
         cmocka_unit_test(a_record_has_the_peak_since_the_one_before),
         cmocka_unit_test(scopes_overlap_in_any_order),
         cmocka_unit_test(a_scope_tells_time_and_gross_figures),
+        cmocka_unit_test(a_time_of_the_device_may_come_later),
+        cmocka_unit_test(a_time_that_comes_for_a_row_that_is_gone_changes_no_other),
         cmocka_unit_test(a_failed_reading_loses_one_record_only),
         cmocka_unit_test(a_peak_that_was_lost_is_a_lower_bound_from_then_on),
         cmocka_unit_test(a_kept_peak_makes_bounds),

@@ -57,6 +57,28 @@ static void intervals_of_a_path_are_summed(void **state)
     totals_free(&t);
 }
 
+static void the_devices_time_is_of_those_that_have_one(void **state)
+{
+    (void)state;
+    struct totals t;
+    totals_init(&t);
+    struct interval i = { .path = 5, .device = 1 }, other = { .path = 5, .device = 2 };
+    totals_timed(&t, &i, 9);
+    assert_int_equal(t.rows.len, 0);
+    for (uint32_t n = 0; n < 3; n++)
+        totals_add(&t, &i);
+    totals_add(&t, &other);
+    totals_timed(&t, &i, 0);
+    totals_timed(&t, &i, 7);
+    i.kind = INTERVAL_CHECKPOINT;
+    totals_timed(&t, &i, 9);
+    assert_int_equal(t.rows.len, 2);
+    assert_int_equal(t.rows.at[0].timed, 2);
+    assert_int_equal(t.rows.at[0].device_ns, 7);
+    assert_int_equal(t.rows.at[1].timed, 0);
+    totals_free(&t);
+}
+
 static void a_path_has_a_row_for_each_device_and_kind(void **state)
 {
     (void)state;
@@ -143,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(intervals_of_a_path_are_summed),
+        cmocka_unit_test(the_devices_time_is_of_those_that_have_one),
         cmocka_unit_test(a_path_has_a_row_for_each_device_and_kind),
         cmocka_unit_test(what_is_unknown_adds_nothing),
         cmocka_unit_test(every_allocation_may_fail),
