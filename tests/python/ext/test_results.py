@@ -441,7 +441,7 @@ def test_nothing_else_is_pickled():
 
 
 def test_a_recording_that_is_needed_is_not_none():
-    recording = vramscope.load(LEAK)
+    recording = vramscope.load(ROOT / "examples" / "leak.pickle")
     for call in (recording.diff, lambda other: recording.diff(other=other)):
         with pytest.raises(TypeError, match="other, which None is not"):
             call(None)
