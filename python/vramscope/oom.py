@@ -271,8 +271,11 @@ class Handle:
 
     def cancel(self) -> None:
         """Ends it: later failures are not told to it."""
+        from vramscope import backends, late
         if self in _handlers:
             _handlers.remove(self)
+        backends.unwatch(self._watch)
+        late.forget("torch", self._torch_is_here)
         if self._hooks is not None:
             self._hooks.remove()
 

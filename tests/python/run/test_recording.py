@@ -1,8 +1,10 @@
 """record() and on_oom() on simulated devices and on the stand-in for torch."""
+import gc
 import json
 import os
 import pickle
 import sys
+import weakref
 
 import pytest
 import vramscope
@@ -261,6 +263,18 @@ def test_one_observer_a_process_and_it_never_raises(form, tmp_path, monkeypatch)
         with pytest.raises(torch.cuda.OutOfMemoryError):
             torch.randn(4096, device="cuda")
         assert len(os.listdir(tmp_path / "a")) <= 2
+
+
+def test_a_handle_that_was_cancelled_is_forgotten(tmp_path):
+    finders = list(sys.meta_path)
+    with sim.Device("1GiB"):
+        handle = vramscope.on_oom(tmp_path)
+        handle.cancel()
+        handle.cancel()
+    forgotten = weakref.ref(handle)
+    del handle
+    gc.collect()
+    assert forgotten() is None and sys.meta_path == finders
 
 
 def test_a_search_for_names_keeps_nothing_that_the_program_then_drops():
