@@ -9,10 +9,14 @@ import os
 import sys
 import warnings
 from collections import deque
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from vramscope import _core, _marks, _storages, backends
 from vramscope._answer import Answer
+
+TYPE_CHECKING = False  # CPython 3.10 has no Self
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["LeakDetector", "LeakError", "Leaks"]
 

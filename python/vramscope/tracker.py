@@ -16,7 +16,9 @@ TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from threading import Thread
-    from typing import Any, Literal, Self
+    from typing import Any, Literal
+
+    from typing_extensions import Self
 
     from vramscope.files import Path
 

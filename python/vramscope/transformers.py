@@ -6,9 +6,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any
 
 from vramscope._training import Training, guarded, missing
+
+TYPE_CHECKING = False  # CPython 3.10 has no Self
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["VramTrainerCallback"]
 
