@@ -237,6 +237,18 @@ def test_a_program_that_never_uses_its_device_is_left_alone(form, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_a_strict_one_that_was_refused_is_not_in_the_way_of_the_next(tmp_path, monkeypatch):
+    with installed("2.15") as torch:
+        with monkeypatch.context() as without:
+            without.delattr(torch.cuda, "_lazy_call")
+            without.delattr(torch.cuda, "_queued_calls")
+            with pytest.raises(RuntimeError, match="tells nobody"), vramscope.record(strict=True):
+                pass
+        with vramscope.record(tmp_path / "run.pickle"):
+            torch.cuda.init()
+            assert [bool(s["enabled"]) for s in torch.cuda.stand_in.settings] == [True]
+
+
 def test_a_recorder_that_is_too_old_is_refused(tmp_path):
     with installed("1.13") as torch:
         with vramscope.record(tmp_path / "run.pickle") as recorder:
