@@ -281,6 +281,8 @@ static PyObject *start(PyObject *self, PyObject *unused)
         Py_RETURN_NONE;
     if (!end_at_exit(s->state))
         return NULL;
+    if (!vrs_sampler_needs_reader(s->reading->sampler)) /* which reads by itself */
+        vrs_sampler_read(s->reading->sampler);
     if (vrs_sampler_start(s->reading->sampler, &err) != VRS_OK)
         return raise_error(s->state, &err, NULL);
     list_join(s);

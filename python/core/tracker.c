@@ -218,9 +218,10 @@ static PyObject *identify(PyObject *self, PyObject *args)
     who.rank = rank;
     who.local_rank = local_rank;
     who.world_size = world_size;
-    if (vrs_tracker_identify(t->tracker, &who, &err) != VRS_OK)
-        return raise_error(t->state, &err, NULL);
-    Py_RETURN_NONE;
+    PyThreadState *saved = PyEval_SaveThread();
+    enum vrs_status status = vrs_tracker_identify(t->tracker, &who, &err);
+    PyEval_RestoreThread(saved);
+    return status == VRS_OK ? Py_NewRef(Py_None) : raise_error(t->state, &err, NULL);
 }
 
 /* files(folder, flush_ns=0, roll_bytes=0, keep_files=0, keep_bytes=0, buffer_bytes=0) */
@@ -241,7 +242,9 @@ static PyObject *files(PyObject *self, PyObject *args)
                                       .keep_files = keep_files,
                                       .keep_bytes = keep_bytes,
                                       .buffer_bytes = buffer };
+    PyThreadState *saved = PyEval_SaveThread();
     enum vrs_status status = vrs_tracker_files(t->tracker, &wanted, &err);
+    PyEval_RestoreThread(saved);
     Py_DECREF(folder);
     return status == VRS_OK ? Py_NewRef(Py_None) : raise_error(t->state, &err, NULL);
 }
@@ -267,17 +270,10 @@ static PyObject *start(PyObject *self, PyObject *unused)
 {
     struct tracker_object *t = (struct tracker_object *)self;
     struct vrs_error err;
-    enum vrs_status status;
-    PyThreadState *saved = NULL;
     (void)unused;
-    if (needs_reader(self)) {
-        vrs_sampler_read(vrs_tracker_sampler(t->tracker));
-        status = vrs_tracker_start(t->tracker, &err);
-        saved = PyEval_SaveThread();
-    } else {
-        saved = PyEval_SaveThread();
-        status = vrs_tracker_start(t->tracker, &err);
-    }
+    vrs_sampler_read(vrs_tracker_sampler(t->tracker));
+    PyThreadState *saved = PyEval_SaveThread();
+    enum vrs_status status = vrs_tracker_start(t->tracker, &err);
     vrs_tracker_await(t->tracker);
     PyEval_RestoreThread(saved);
     return status == VRS_OK ? Py_NewRef(Py_None) : raise_error(t->state, &err, NULL);

@@ -279,8 +279,6 @@ static int thread_begin(struct sampler *s)
 
 enum vrs_status sampler_start(struct sampler *s, struct vrs_error *err)
 {
-    slot_open(s);
-    driver_id_find(s);
     pthread_mutex_lock(&s->guard);
     while (s->run == RUN_ENDING)
         pthread_cond_wait(&s->changed, &s->guard);
