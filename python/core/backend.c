@@ -313,6 +313,15 @@ PyObject *backend_auto(struct core_state *state)
     return backend;
 }
 
+PyObject *backend_given(struct core_state *state, PyObject *backend)
+{
+    if (backend == Py_None)
+        return backend_auto(state);
+    if (Py_TYPE(backend) == state->backend)
+        return Py_NewRef(backend);
+    return PyErr_Format(PyExc_TypeError, "a backend is a Backend, not %R", Py_TYPE(backend));
+}
+
 /* The sentence that names the devices there are. */
 static bool no_such_device(struct core_state *state, int64_t device, uint32_t count)
 {
