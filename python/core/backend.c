@@ -239,6 +239,14 @@ static enum vrs_status object_utilisation(void *arg, uint32_t device, double *re
 }
 
 /* Backend(object): by the methods that it has. */
+/* Whether an object has a method, for which it then needs threads of Python. */
+static bool offers(PyObject *owner, const char *method, struct vrs_backend *face)
+{
+    bool has = PyObject_HasAttrString(owner, method) != 0;
+    face->any_thread &= !has;
+    return has;
+}
+
 static PyObject *backend_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static const char *const names[] = { "", "name", NULL };
@@ -256,7 +264,7 @@ static PyObject *backend_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
             face.name = known[i];
     face.any_thread = true; /* an object without any of the methods is asked nothing */
 #define OFFERS(method, function)                                                                   \
-    if (PyObject_HasAttrString(owner, method) && ((face.any_thread = false), true))                \
+    if (offers(owner, method, &face))                                                              \
     face.function
     OFFERS("stats", stats) = object_stats;
     OFFERS("reset_peak", reset_peak) = object_reset_peak;
