@@ -26,14 +26,8 @@ static enum vrs_status check(const struct vrs_sampler_options *o, struct vrs_err
 
 static bool locks_init(struct sampler *s)
 {
-    pthread_condattr_t kind;
-    if (pthread_mutex_init(&s->taking, NULL) != 0 || pthread_mutex_init(&s->guard, NULL) != 0 ||
-        pthread_condattr_init(&kind) != 0)
-        return false;
-    bool ok = pthread_condattr_setclock(&kind, CLOCK_MONOTONIC) == 0 &&
-              pthread_cond_init(&s->changed, &kind) == 0;
-    pthread_condattr_destroy(&kind);
-    return ok;
+    return pthread_mutex_init(&s->taking, NULL) == 0 &&
+           pthread_mutex_init(&s->guard, NULL) == 0 && timed_cond_init(&s->changed);
 }
 
 /* What the driver knows the device by, which a backend may learn late.  For threads that may call
