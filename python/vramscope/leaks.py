@@ -284,15 +284,14 @@ class LeakDetector:
             return None
         import tempfile
         from vramscope import recording
-        recorder: Any = recording
         try:
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "steps.pickle")
-                recorder.write_snapshot(self._source(), path, seconds=recorder.NAMES_SECONDS)
+                recording.write_snapshot(self._source(), path, seconds=recording.NAMES_SECONDS)
                 with _core.load(path) as made:
                     return made.leaks(device=self._number, path="history")
         except (OSError, _core.Error) as error:
-            recorder.log("the memory history was not read: %s" % error)
+            recording.log("the memory history was not read: %s" % error)
             return None
 
     def _next_mark(self) -> None:
