@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import sys
+import time
 import weakref
 
 import pytest
@@ -275,6 +276,17 @@ def test_one_observer_a_process_and_it_never_raises(form, tmp_path, monkeypatch)
         with pytest.raises(torch.cuda.OutOfMemoryError):
             torch.randn(4096, device="cuda")
         assert len(os.listdir(tmp_path / "a")) <= 2
+
+
+def test_an_interrupt_is_given_back_where_no_thread_can_be_had(monkeypatch):
+    def none(*given):
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+    monkeypatch.setattr("_thread.start_new_thread", none)
+    before = hooks.failures
+    with pytest.raises(KeyboardInterrupt):
+        hooks.swallow(KeyboardInterrupt())
+        time.sleep(1)
+    hooks.failures = before
 
 
 def test_a_handle_that_was_cancelled_is_forgotten(tmp_path):
