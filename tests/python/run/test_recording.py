@@ -19,8 +19,9 @@ FORMS = ("2.1", "2.5", "2.9", "2.15")
 @pytest.fixture(autouse=True)
 def nothing_stays(monkeypatch):
     """What a process keeps for its whole life, anew for each test."""
-    for name in ("_handlers", "_events", "_observed"):
+    for name in ("_handlers", "_events"):
         monkeypatch.setattr(oom, name, [])
+    monkeypatch.setattr(oom, "_observed", weakref.WeakSet())
     before, finders = sys.excepthook, list(sys.meta_path)
     failures = hooks.failures
     yield
@@ -276,6 +277,16 @@ def test_one_observer_a_process_and_it_never_raises(form, tmp_path, monkeypatch)
         with pytest.raises(torch.cuda.OutOfMemoryError):
             torch.randn(4096, device="cuda")
         assert len(os.listdir(tmp_path / "a")) <= 2
+
+
+def test_a_device_that_was_observed_is_forgotten(tmp_path):
+    with vramscope.on_oom(tmp_path, verdict=False):
+        with sim.Device("1GiB", history=0) as device:
+            pass
+        forgotten = weakref.ref(device)
+        del device
+        gc.collect()
+        assert forgotten() is None
 
 
 def test_an_interrupt_is_given_back_where_no_thread_can_be_had(monkeypatch):
