@@ -11,7 +11,7 @@ import pytest
 import vramscope
 from run_programs import python, script
 from stand_in import Counters, installed
-from vramscope import hooks, oom, sim
+from vramscope import hooks, oom, sim, telling
 
 FORMS = ("2.1", "2.5", "2.9", "2.15")
 
@@ -287,6 +287,17 @@ def test_a_device_that_was_observed_is_forgotten(tmp_path):
         del device
         gc.collect()
         assert forgotten() is None
+
+
+@pytest.mark.parametrize("kind", (RuntimeError, type("OutOfMemoryError", (RuntimeError,), {})))
+def test_each_failure_without_a_snapshot_is_told_once(kind, capfd):
+    for number in range(3):
+        error = kind(f"CUDA out of memory {number}")
+        telling.tell(error)
+        telling.tell(error)
+        del error
+    assert [line for line in capfd.readouterr().err.splitlines() if "of memory " in line] == [
+        f"CUDA out of memory {number}" for number in range(3)]
 
 
 def test_an_interrupt_is_given_back_where_no_thread_can_be_had(monkeypatch):
