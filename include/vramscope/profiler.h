@@ -361,14 +361,15 @@ struct vrs_sampler_counts {
  * functions; of another backend it takes what whoever read the device last has found, and where
  * that is old it asks for a reading (vrs_sampler_wait).  The thread takes no signals.
  *
- * A sampler is made, started and freed by threads that may call the backend, and freed before the
- * backend is retired. */
+ * A sampler is made and freed by threads that may call the backend, and freed before the backend is
+ * retired. */
 struct vrs_sampler;
 VRS_API enum vrs_status vrs_sampler_make(struct vrs_meter *meter,
                                          const struct vrs_sampler_options *options,
                                          struct vrs_sampler **ret, struct vrs_error *err);
 /* The first sample is taken at once, the others by the time table that it begins.  A second start
- * is ignored; in a child of fork the first one there is not a second one. */
+ * is ignored; in a child of fork the first one there is not a second one.  The backend is not
+ * called: vrs_sampler_read before a start gives the first sample figures of then. */
 VRS_API enum vrs_status vrs_sampler_start(struct vrs_sampler *sampler, struct vrs_error *err);
 /* Waits for the end of the thread.  It may be started again. */
 VRS_API void vrs_sampler_stop(struct vrs_sampler *sampler);

@@ -121,7 +121,7 @@ VRS_API enum vrs_status vrs_tracker_identify(struct vrs_tracker *tracker,
                                              const struct vrs_identity *identity,
                                              struct vrs_error *err);
 
-/* Begins to sample.  A second start is ignored.  Called by a thread that may call the backend. */
+/* Begins to sample, as vrs_sampler_start does.  A second start is ignored. */
 VRS_API enum vrs_status vrs_tracker_start(struct vrs_tracker *tracker, struct vrs_error *err);
 /* Waits for the first sample since then, which is the event "start", a second at most. */
 VRS_API void vrs_tracker_await(struct vrs_tracker *tracker);

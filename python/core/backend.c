@@ -255,6 +255,14 @@ bool backend_event(PyObject *backend, uint32_t device, PyObject **ret)
 }
 
 /* Backend(object): by the methods that it has. */
+/* Whether an object has a method, for which it then needs threads of Python. */
+static bool offers(PyObject *owner, const char *method, struct vrs_backend *face)
+{
+    bool has = PyObject_HasAttrString(owner, method) != 0;
+    face->any_thread &= !has;
+    return has;
+}
+
 static PyObject *backend_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static const char *const names[] = { "", "name", NULL };
@@ -272,7 +280,7 @@ static PyObject *backend_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
             face.name = known[i];
     face.any_thread = true; /* an object without any of the methods is asked nothing */
 #define OFFERS(method, function)                                                                   \
-    if (PyObject_HasAttrString(owner, method) && ((face.any_thread = false), true))                \
+    if (offers(owner, method, &face))                                                              \
     face.function
     OFFERS("stats", stats) = object_stats;
     OFFERS("reset_peak", reset_peak) = object_reset_peak;
@@ -330,6 +338,15 @@ PyObject *backend_auto(struct core_state *state)
         Py_CLEAR(backend);
     }
     return backend;
+}
+
+PyObject *backend_given(struct core_state *state, PyObject *backend)
+{
+    if (backend == Py_None)
+        return backend_auto(state);
+    if (Py_TYPE(backend) == state->backend)
+        return Py_NewRef(backend);
+    return PyErr_Format(PyExc_TypeError, "a backend is a Backend, not %R", Py_TYPE(backend));
 }
 
 /* The sentence that names the devices there are. */

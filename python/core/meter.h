@@ -45,6 +45,8 @@ PyObject *backend_changed(PyObject *module, PyObject *resolve);
 bool torch_is_imported(const struct core_state *state);
 /* What "auto" means now, a new reference; NULL with an exception. */
 PyObject *backend_auto(struct core_state *state);
+/* The Backend that is given, or for None what "auto" means now; likewise. */
+PyObject *backend_given(struct core_state *state, PyObject *backend);
 /* The number of a device: an int, or the current one for None.  False with an exception. */
 bool backend_device(struct core_state *state, PyObject *backend, PyObject *device, uint32_t *ret);
 
@@ -69,6 +71,10 @@ PyObject *samples_rebuild(PyObject *module, PyObject *list);
 
 /* sampler.c */
 extern PyType_Spec sampler_spec, reading_spec;
+/* Seconds of an interval in nanoseconds; false with an exception set. */
+bool interval_of(PyObject *seconds, uint64_t *ret);
+/* What the thread vramscope-reader does: reads whenever that is asked for, until the sampler ends. */
+PyObject *sampler_serve(struct vrs_sampler *sampler);
 /* At exit: ends the threads of all that run. */
 PyObject *samplers_stop(PyObject *module, PyObject *unused);
 

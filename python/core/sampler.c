@@ -31,11 +31,8 @@ struct sampler_object {
 
 /* The inner object. */
 
-/* reading.serve(): what the thread vramscope-reader does. */
-static PyObject *serve(PyObject *self, PyObject *unused)
+PyObject *sampler_serve(struct vrs_sampler *sampler)
 {
-    struct vrs_sampler *sampler = ((struct reading *)self)->sampler;
-    (void)unused;
     for (;;) {
         PyThreadState *saved = PyEval_SaveThread();
         bool wanted = vrs_sampler_wait(sampler);
@@ -45,6 +42,12 @@ static PyObject *serve(PyObject *self, PyObject *unused)
         vrs_sampler_read(sampler);
     }
     Py_RETURN_NONE;
+}
+
+static PyObject *serve(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return sampler_serve(((struct reading *)self)->sampler);
 }
 
 static int reading_traverse(PyObject *self, visitproc visit, void *arg)
@@ -88,8 +91,7 @@ PyType_Spec reading_spec = {
 
 /* Making. */
 
-/* Seconds in nanoseconds; false with an exception set. */
-static bool interval_of(PyObject *seconds, uint64_t *ret)
+bool interval_of(PyObject *seconds, uint64_t *ret)
 {
     const double least = (double)VRS_INTERVAL_LEAST_NS, most = (double)VRS_INTERVAL_MOST_NS;
     double ns = PyFloat_AsDouble(seconds) * 1e9;
@@ -101,16 +103,6 @@ static bool interval_of(PyObject *seconds, uint64_t *ret)
     }
     *ret = (uint64_t)(ns + 0.5);
     return true;
-}
-
-/* A new reference; NULL with an exception set. */
-static PyObject *backend_of(struct core_state *state, PyObject *backend)
-{
-    if (backend == Py_None)
-        return backend_auto(state);
-    if (Py_TYPE(backend) == state->backend)
-        return Py_NewRef(backend);
-    return PyErr_Format(PyExc_TypeError, "a backend is a Backend, not %R", Py_TYPE(backend));
 }
 
 /* Takes the backend over; NULL with an exception set. */
@@ -153,7 +145,7 @@ static PyObject *sampler_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         return PyErr_Format(PyExc_ValueError, "a capacity is 1 to %d samples, not %d",
                             CAPACITY_MOST, capacity);
     options.capacity = (uint32_t)capacity;
-    backend = backend_of(state, backend);
+    backend = backend_given(state, backend);
     if (backend == NULL || !backend_device(state, backend, device, &options.device)) {
         Py_XDECREF(backend);
         return NULL;
@@ -281,6 +273,8 @@ static PyObject *start(PyObject *self, PyObject *unused)
         Py_RETURN_NONE;
     if (!end_at_exit(s->state))
         return NULL;
+    if (!vrs_sampler_needs_reader(s->reading->sampler)) /* which reads by itself */
+        vrs_sampler_read(s->reading->sampler);
     if (vrs_sampler_start(s->reading->sampler, &err) != VRS_OK)
         return raise_error(s->state, &err, NULL);
     list_join(s);

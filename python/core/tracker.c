@@ -2,7 +2,6 @@
 #include "core.h"
 #include "meter.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -118,30 +117,15 @@ static PyObject *event_list(const struct vrs_event *row, uint32_t count)
 
 /* Making one. */
 
-static PyObject *backend_for(struct core_state *state, PyObject *backend)
-{
-    if (backend == Py_None)
-        return backend_auto(state);
-    if (Py_TYPE(backend) == state->backend)
-        return Py_NewRef(backend);
-    return PyErr_Format(PyExc_TypeError, "a backend is a Backend, not %R", Py_TYPE(backend));
-}
-
 static bool options_of(PyObject *interval, long capacity, struct vrs_tracker_options *ret)
 {
-    double ns = PyFloat_AsDouble(interval) * 1e9;
-    if (PyErr_Occurred() != NULL)
+    if (!interval_of(interval, &ret->interval_ns))
         return false;
-    if (isnan(ns) || ns < (double)VRS_INTERVAL_LEAST_NS || ns > (double)VRS_INTERVAL_MOST_NS) {
-        PyErr_Format(PyExc_ValueError, "an interval is 0.001 to 3600 seconds, not %R", interval);
-        return false;
-    }
     if (capacity < 1 || capacity > CAPACITY_MOST) {
         PyErr_Format(PyExc_ValueError, "a capacity is 1 to %d events, not %ld", CAPACITY_MOST,
                      capacity);
         return false;
     }
-    ret->interval_ns = (uint64_t)(ns + 0.5);
     ret->capacity = (uint32_t)capacity;
     return true;
 }
@@ -165,7 +149,7 @@ static PyObject *tracker_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
                                      &samples_only) ||
         !options_of(interval, capacity, &options))
         return NULL;
-    backend = backend_for(state, backend);
+    backend = backend_given(state, backend);
     if (backend == NULL || !backend_device(state, backend, device, &options.device)) {
         Py_XDECREF(backend);
         return NULL;
@@ -218,9 +202,10 @@ static PyObject *identify(PyObject *self, PyObject *args)
     who.rank = rank;
     who.local_rank = local_rank;
     who.world_size = world_size;
-    if (vrs_tracker_identify(t->tracker, &who, &err) != VRS_OK)
-        return raise_error(t->state, &err, NULL);
-    Py_RETURN_NONE;
+    PyThreadState *saved = PyEval_SaveThread();
+    enum vrs_status status = vrs_tracker_identify(t->tracker, &who, &err);
+    PyEval_RestoreThread(saved);
+    return status == VRS_OK ? Py_NewRef(Py_None) : raise_error(t->state, &err, NULL);
 }
 
 /* files(folder, flush_ns=0, roll_bytes=0, keep_files=0, keep_bytes=0, buffer_bytes=0) */
@@ -241,7 +226,9 @@ static PyObject *files(PyObject *self, PyObject *args)
                                       .keep_files = keep_files,
                                       .keep_bytes = keep_bytes,
                                       .buffer_bytes = buffer };
+    PyThreadState *saved = PyEval_SaveThread();
     enum vrs_status status = vrs_tracker_files(t->tracker, &wanted, &err);
+    PyEval_RestoreThread(saved);
     Py_DECREF(folder);
     return status == VRS_OK ? Py_NewRef(Py_None) : raise_error(t->state, &err, NULL);
 }
@@ -267,17 +254,10 @@ static PyObject *start(PyObject *self, PyObject *unused)
 {
     struct tracker_object *t = (struct tracker_object *)self;
     struct vrs_error err;
-    enum vrs_status status;
-    PyThreadState *saved = NULL;
     (void)unused;
-    if (needs_reader(self)) {
-        vrs_sampler_read(vrs_tracker_sampler(t->tracker));
-        status = vrs_tracker_start(t->tracker, &err);
-        saved = PyEval_SaveThread();
-    } else {
-        saved = PyEval_SaveThread();
-        status = vrs_tracker_start(t->tracker, &err);
-    }
+    vrs_sampler_read(vrs_tracker_sampler(t->tracker));
+    PyThreadState *saved = PyEval_SaveThread();
+    enum vrs_status status = vrs_tracker_start(t->tracker, &err);
     vrs_tracker_await(t->tracker);
     PyEval_RestoreThread(saved);
     return status == VRS_OK ? Py_NewRef(Py_None) : raise_error(t->state, &err, NULL);
@@ -308,20 +288,10 @@ static PyObject *sample(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-/* What the thread vramscope-reader does. */
 static PyObject *serve(PyObject *self, PyObject *unused)
 {
-    struct vrs_sampler *sampler = vrs_tracker_sampler(tracker_of(self));
     (void)unused;
-    for (;;) {
-        PyThreadState *saved = PyEval_SaveThread();
-        bool wanted = vrs_sampler_wait(sampler);
-        PyEval_RestoreThread(saved);
-        if (!wanted)
-            break;
-        vrs_sampler_read(sampler);
-    }
-    Py_RETURN_NONE;
+    return sampler_serve(vrs_tracker_sampler(tracker_of(self)));
 }
 
 /* A name of a str or None.  False with an exception set. */

@@ -80,9 +80,8 @@ class Training:
             self.detector._marked = True
         if self.on_oom:
             from vramscope import oom
-            module: Any = oom
-            limits = module.Limits(5, "256MiB", 60, module.remove_folder)
-            self.oom_handle = module.Handle(self.dir, 100_000, limits, True, True).start()
+            limits = oom.Limits(5, "256MiB", 60, oom.remove_folder)
+            self.oom_handle = oom.Handle(self.dir, 100_000, limits, True, True).start()
             if hook:
                 self.oom_handle.hook()
 

@@ -111,15 +111,21 @@ def active() -> Device | None:
 
 
 def watch(call: Callable[[Device], object]) -> None:
-    """call(device) runs for the active simulated devices, and for each that is made from now on."""
+    """call(device) runs for the active simulated devices, and for each made before `unwatch`."""
     _watching.append(call)
     for device, _ in _active:
         call(device)
 
 
+def unwatch(call: Callable[[Device], object]) -> None:
+    """Ends watch(call); ignored where it has ended."""
+    if call in _watching:
+        _watching.remove(call)
+
+
 def made(device: Device) -> None:
     """A simulated device was made."""
-    for call in _watching:
+    for call in tuple(_watching):
         call(device)
 
 

@@ -28,7 +28,10 @@ def swallow(error: BaseException) -> None:
         def interrupt() -> None:
             time.sleep(0.01)  # when the hook has returned: inside it this would replace the error
             _thread.interrupt_main()
-        _thread.start_new_thread(interrupt, ())
+        try:
+            _thread.start_new_thread(interrupt, ())
+        except RuntimeError:  # the interpreter ends, or the system has no thread
+            _thread.interrupt_main()
 
 
 def descriptor(stream: TextIO) -> int | None:

@@ -11,7 +11,7 @@ import warnings
 from collections import deque
 from typing import Any, Literal
 
-from vramscope import _core, _marks, _storages, backends
+from vramscope import _core, _marks, _storages, backends, hooks
 from vramscope._answer import Answer
 
 TYPE_CHECKING = False  # CPython 3.10 has no Self
@@ -157,6 +157,7 @@ class LeakDetector:
         self._scanned = 0
         self._marks, self._marked = _marks.Marks(), False  # marked: somebody else numbers the steps
         self._began: Any = None
+        self._closed = False
 
     def __enter__(self) -> Self:
         return self
@@ -219,7 +220,7 @@ class LeakDetector:
 
     def close(self) -> None:
         """Stops a memory history that this detector has begun."""
-        began, self._began = self._began, None
+        began, self._began, self._closed = self._began, None, True
         self._marks.end()
         if began is not None:
             began.stop()
@@ -236,8 +237,13 @@ class LeakDetector:
         return self._backend
 
     def _begin(self, source: Any) -> None:
-        source.begin(_HISTORY_ENTRIES, "all", "python")
-        self._began = source
+        """Runs inside the program's initialisation of CUDA, so that nothing may escape."""
+        try:
+            if not self._closed:
+                source.begin(_HISTORY_ENTRIES, "all", "python")
+                self._began = source
+        except BaseException as error:
+            hooks.swallow(error)
 
     def _read(self, backend: _core.Backend) -> int | None:
         """Requested bytes; allocated ones where torch is too old to know."""
@@ -278,15 +284,14 @@ class LeakDetector:
             return None
         import tempfile
         from vramscope import recording
-        recorder: Any = recording
         try:
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "steps.pickle")
-                recorder.write_snapshot(self._source(), path, seconds=recorder.NAMES_SECONDS)
+                recording.write_snapshot(self._source(), path, seconds=recording.NAMES_SECONDS)
                 with _core.load(path) as made:
                     return made.leaks(device=self._number, path="history")
         except (OSError, _core.Error) as error:
-            recorder.log("the memory history was not read: %s" % error)
+            recording.log("the memory history was not read: %s" % error)
             return None
 
     def _next_mark(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import weakref
 
 from vramscope.hooks import Hooks, say, swallow
 
@@ -41,7 +42,7 @@ PHRASES = ("out of memory", "resource exhausted", "failed to allocate", "allocat
 _handlers: list[Handler] = []
 _events: list[Event] = []  # the newest EVENTS_MOST
 _counted = 0
-_observed: list[object] = []  # sources that have the observer
+_observed: weakref.WeakSet[object] = weakref.WeakSet()  # what has the observer
 _busy = False
 _line_of: int | None = None  # the process at whose end the line of caught failures is said
 run_is_here = False  # it says that line, and more
@@ -114,11 +115,11 @@ def call_site() -> tuple[str, int] | None:
 def observe(from_source: Source) -> bool:
     """Attaches the observer to a source, once: it can not be detached."""
     key = getattr(from_source, "device", None) or type(from_source)
-    if any(one is key for one in _observed):
+    if key in _observed:
         return True
     attached = from_source.observe(lambda *what: _heard(from_source, *what))
     if attached:
-        _observed.append(key)
+        _observed.add(key)
     return attached
 
 
@@ -271,8 +272,11 @@ class Handle:
 
     def cancel(self) -> None:
         """Ends it: later failures are not told to it."""
+        from vramscope import backends, late
         if self in _handlers:
             _handlers.remove(self)
+        backends.unwatch(self._watch)
+        late.forget("torch", self._torch_is_here)
         if self._hooks is not None:
             self._hooks.remove()
 

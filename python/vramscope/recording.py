@@ -223,6 +223,7 @@ class Recorder:
         import atexit
         atexit.register(self._end)
         if not there.when_ready(lambda: self._begin(there)):
+            self._end()  # where strict raises nobody else does
             self._refuse("this torch tells nobody when CUDA is initialised")
 
     def _begin(self, there: Source) -> None:

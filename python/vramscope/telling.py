@@ -5,6 +5,7 @@ import os
 import shlex
 import sys
 import time
+import weakref
 
 from vramscope.hooks import say, swallow
 from vramscope.recording import ALREADY
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 VERDICT_SECONDS = 10.0
 
-_without: list[int] = []  # the last exception that was told and has no Event
+_without: list[object] = []  # the mark of the last exception that was told and has no Event
 
 
 class _Late(Exception):
@@ -81,6 +82,14 @@ def largest_names(event: Event, text: str) -> str:
     return "largest tensors with a name:\n" + "".join(lines)
 
 
+def mark(error: BaseException) -> object:
+    """What tells an exception from others and keeps nothing: an id alone soon is another's."""
+    try:
+        return weakref.ref(error)
+    except TypeError:  # of a built-in class
+        return id(error), str(error)
+
+
 def tell(error: BaseException | None, rank: int | None = None,
          refused: str | None = None) -> Event | None:
     """Prints what happened, once, where memory ran out by this exception; the Event of it.
@@ -93,9 +102,9 @@ def tell(error: BaseException | None, rank: int | None = None,
         return None
     message = str(found)
     if event is None:
-        if _without == [id(found)]:
+        if _without == [mark(found)]:
             return None
-        _without[:] = [id(found)]
+        _without[:] = [mark(found)]
         why = f": {refused}" if refused is not None and refused != ALREADY else ""
         say(f"vramscope: memory ran out; there is no snapshot of it{why}\n{message}\n")
     elif event.told is None:

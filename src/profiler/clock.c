@@ -18,6 +18,17 @@ uint64_t clock_ns(const struct vrs_backend *b)
     return b->clock_ns != NULL ? b->clock_ns(b->arg) : host_ns(NULL);
 }
 
+bool timed_cond_init(pthread_cond_t *ret)
+{
+    pthread_condattr_t kind;
+    if (pthread_condattr_init(&kind) != 0)
+        return false;
+    bool ok = pthread_condattr_setclock(&kind, CLOCK_MONOTONIC) == 0 &&
+              pthread_cond_init(ret, &kind) == 0;
+    pthread_condattr_destroy(&kind);
+    return ok;
+}
+
 uint64_t unix_us(void)
 {
     struct timespec now;

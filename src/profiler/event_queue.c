@@ -7,24 +7,17 @@
 #include <time.h>
 
 #include "base/vec.h"
-
-#define NS_PER_SECOND UINT64_C(1000000000)
+#include "profiler/clock.h"
 
 /* Longer waits than a year have no other meaning. */
-#define WAIT_MOST_NS (NS_PER_SECOND * 86400 * 365)
+#define WAIT_MOST_NS (UINT64_C(86400) * 365 * NS_PER_SECOND)
 
 static bool make_locks(struct event_queue *q)
 {
-    pthread_condattr_t kind;
     if (pthread_mutex_init(&q->guard, NULL) != 0)
         return false;
-    if (pthread_condattr_init(&kind) == 0) {
-        bool ok = pthread_condattr_setclock(&kind, CLOCK_MONOTONIC) == 0 &&
-                  pthread_cond_init(&q->more, &kind) == 0;
-        pthread_condattr_destroy(&kind);
-        if (ok)
-            return true;
-    }
+    if (timed_cond_init(&q->more))
+        return true;
     pthread_mutex_destroy(&q->guard);
     return false;
 }

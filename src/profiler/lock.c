@@ -5,21 +5,15 @@
 #include <errno.h>
 #include <time.h>
 
-enum { NS_PER_SECOND = 1000000000 };
+#include "profiler/clock.h"
 
 bool read_lock_init(struct read_lock *l)
 {
     *l = (struct read_lock){ .held = false };
-    pthread_condattr_t kind;
     if (pthread_mutex_init(&l->guard, NULL) != 0)
         return false;
-    if (pthread_condattr_init(&kind) == 0) {
-        bool ok = pthread_condattr_setclock(&kind, CLOCK_MONOTONIC) == 0 &&
-                  pthread_cond_init(&l->given, &kind) == 0;
-        pthread_condattr_destroy(&kind);
-        if (ok)
-            return true;
-    }
+    if (timed_cond_init(&l->given))
+        return true;
     pthread_mutex_destroy(&l->guard);
     return false;
 }

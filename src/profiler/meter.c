@@ -4,8 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "profiler/clock.h"
+
 enum { SLOTS_DEFAULT = 4096, BACKENDS_MAX = 1 << 20, DEVICES_MAX = 1 << 20 };
-enum { NS_PER_SECOND = 1000000000 };
 /* A finalizer inside a reading that joins a thread which waits for us must not hang the program. */
 enum { WAIT_NS = NS_PER_SECOND };
 

@@ -26,14 +26,8 @@ static enum vrs_status check(const struct vrs_sampler_options *o, struct vrs_err
 
 static bool locks_init(struct sampler *s)
 {
-    pthread_condattr_t kind;
-    if (pthread_mutex_init(&s->taking, NULL) != 0 || pthread_mutex_init(&s->guard, NULL) != 0 ||
-        pthread_condattr_init(&kind) != 0)
-        return false;
-    bool ok = pthread_condattr_setclock(&kind, CLOCK_MONOTONIC) == 0 &&
-              pthread_cond_init(&s->changed, &kind) == 0;
-    pthread_condattr_destroy(&kind);
-    return ok;
+    return pthread_mutex_init(&s->taking, NULL) == 0 &&
+           pthread_mutex_init(&s->guard, NULL) == 0 && timed_cond_init(&s->changed);
 }
 
 /* What the driver knows the device by, which a backend may learn late.  For threads that may call
@@ -279,8 +273,6 @@ static int thread_begin(struct sampler *s)
 
 enum vrs_status sampler_start(struct sampler *s, struct vrs_error *err)
 {
-    slot_open(s);
-    driver_id_find(s);
     pthread_mutex_lock(&s->guard);
     while (s->run == RUN_ENDING)
         pthread_cond_wait(&s->changed, &s->guard);

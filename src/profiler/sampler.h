@@ -52,6 +52,7 @@ void sampler_free(struct sampler *s);
 /* In a child of fork. */
 void sampler_after_fork(struct sampler *s);
 
+/* Calls no function of the backend, so that it may be called with locks held. */
 enum vrs_status sampler_start(struct sampler *s, struct vrs_error *err) MUST_CHECK;
 void sampler_stop(struct sampler *s);
 void sampler_now(struct sampler *s);

@@ -12,10 +12,9 @@ from vramscope import backends, recording
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
-    from typing import Any
+    from vramscope.recording import Source
 
 MOST_EVENTS = 100_000
-_recording: Any = recording  # whose functions have no types
 _wanted: object | None = None  # one object for each begin; None after an end
 
 
@@ -29,19 +28,18 @@ def available() -> bool:
     return backends.available(backends.auto())
 
 
-def source() -> tuple[Any, str | None]:
+def source() -> tuple[Source | None, str | None]:
     """(what records, None) or (None, why nothing does)."""
-    found: tuple[Any, str | None] = _recording.source()
-    return found
+    return recording.source()
 
 
-def _is_of_a_block(of: Any) -> bool:
+def _is_of_a_block(of: Source) -> bool:
     """Whether a block of record() that is open records with this source."""
     key = getattr(of, "device", None) or type(of)
-    return any(recorder._source_key() == key for recorder in _recording._begun)
+    return any(recorder._source_key() == key for recorder in recording._begun)
 
 
-def begin(of: Any) -> None:
+def begin(of: Source) -> None:
     """Records from now on, or from the moment in which CUDA is initialised, all kinds of frames."""
     global _wanted
     if _is_of_a_block(of):
@@ -55,7 +53,7 @@ def begin(of: Any) -> None:
         when_ready()
 
 
-def end(of: Any) -> None:
+def end(of: Source) -> None:
     """Ends recording, and forgets what was recorded."""
     global _wanted
     if not _is_of_a_block(of):
@@ -63,6 +61,6 @@ def end(of: Any) -> None:
         of.stop()
 
 
-def dump(of: Any, path: str) -> None:
+def dump(of: Source, path: str) -> None:
     """Writes a snapshot, with names, which appears whole."""
-    _recording.write_snapshot(of, path)
+    recording.write_snapshot(of, path)

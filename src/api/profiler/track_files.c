@@ -4,18 +4,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "api/file.h"
+#include "profiler/clock.h"
 #include "render/write/json.h"
 
-#define NS_PER_SECOND UINT64_C(1000000000)
-
 enum {
-    NS_PER_US = 1000,
     MEBI = 1 << 20,
     SEGMENTS_MAX = 1 << 20,
     LINE_BYTES_MAX = 2 * MEBI,
@@ -27,13 +26,6 @@ enum {
     TIME_BYTES = 32,
     HOST_SHOWN = 64
 };
-
-static uint64_t clock_now(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
 
 bool track_files_init(struct track_files *f)
 {
@@ -85,7 +77,7 @@ enum vrs_status track_files_take(struct track_files *f, const struct vrs_track_f
     buf_char(&f->path, '\0');
     bool ok = !f->path.failed;
     o.folder = o.folder != NULL && ok ? f->path.at : NULL;
-    o.flush_ns = o.flush_ns != 0 ? o.flush_ns : 2 * NS_PER_SECOND;
+    o.flush_ns = o.flush_ns != 0 ? o.flush_ns : (uint64_t)2 * NS_PER_SECOND;
     o.roll_bytes = o.roll_bytes != 0 ? o.roll_bytes : 64 * (uint64_t)MEBI;
     o.keep_files = o.keep_files != 0 ? o.keep_files : 8;
     o.keep_bytes = o.keep_bytes != 0 ? o.keep_bytes : 512 * (uint64_t)MEBI;
@@ -138,7 +130,7 @@ static void put_manifest(const struct track_files *f, const struct telemetry *t,
     json_str(j, "backend", t->backend);
     json_u64(j, "sampling_interval_ms", t->interval_ms);
     json_u64(j, "began_us", f->began_us);
-    json_u64(j, "written_us", clock_now(CLOCK_REALTIME) / NS_PER_US);
+    json_u64(j, "written_us", unix_us());
     json_u64(j, "records", f->total.records);
     json_u64(j, "dropped_records", f->total.dropped);
     json_u64(j, "pruned_records", f->total.pruned);
@@ -281,7 +273,7 @@ static void flush(struct track_files *f, const struct telemetry *t)
         append(f, t, records);
     f->writing.len = 0;
     prune(f);
-    f->flushed_ns = clock_now(CLOCK_MONOTONIC);
+    f->flushed_ns = host_ns(NULL);
 }
 
 /* A run. */
@@ -292,7 +284,7 @@ static bool name_run(struct track_files *f, const struct telemetry *t)
 {
     char when[TIME_BYTES], rank[TIME_BYTES] = "", more[TIME_BYTES] = "";
     struct tm parts;
-    time_t now = (time_t)(f->began_us / 1000000);
+    time_t now = (time_t)(f->began_us / US_PER_SECOND);
     if (gmtime_r(&now, &parts) == NULL ||
         strftime(when, sizeof when, "%Y%m%dT%H%M%SZ", &parts) == 0)
         return false;
@@ -323,7 +315,7 @@ enum vrs_status track_files_open(struct track_files *f, const struct telemetry *
     f->kept.len = 0;
     f->total = (struct vrs_track_files_state){ .records = 0 };
     f->owner = getpid();
-    f->began_us = clock_now(CLOCK_REALTIME) / NS_PER_US;
+    f->began_us = unix_us();
     buf_free(&f->waiting);
     buf_free(&f->writing);
     buf_init(&f->waiting, f->options.buffer_bytes);
@@ -336,7 +328,7 @@ enum vrs_status track_files_open(struct track_files *f, const struct telemetry *
         status = vrs_fail(err, VRS_IO, "%.100s: %.100s", f->options.folder, f->total.failure);
     if (status != VRS_OK)
         close_descriptors(f);
-    f->flushed_ns = clock_now(CLOCK_MONOTONIC);
+    f->flushed_ns = host_ns(NULL);
     pthread_mutex_lock(&f->guard);
     f->taking = status == VRS_OK;
     pthread_mutex_unlock(&f->guard);
@@ -373,7 +365,7 @@ void track_files_flush(struct track_files *f, const struct telemetry *t)
     size_t waiting = f->waiting.len;
     pthread_mutex_unlock(&f->guard);
     if (taking && (waiting >= WRITTEN_AT_ONCE ||
-                   clock_now(CLOCK_MONOTONIC) - f->flushed_ns >= f->options.flush_ns))
+                   host_ns(NULL) - f->flushed_ns >= f->options.flush_ns))
         flush(f, t);
     pthread_mutex_unlock(&f->writer);
 }

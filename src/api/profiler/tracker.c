@@ -18,6 +18,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "device/host.h"
+#include "profiler/clock.h"
 #include "profiler/event_queue.h"
 #include "profiler/names.h"
 #include "profiler/ring.h"
@@ -35,9 +36,7 @@ enum {
     HOST_BYTES = 256,
     FIRST_SAMPLE_SECONDS = 1, /* that a start waits for it at most */
     EXPORTED_MOST = 1 << 25,
-    NS_PER_MS = 1000000,
-    NS_PER_US = 1000,
-    US_PER_SECOND = 1000000
+    NS_PER_MS = 1000000
 };
 
 /* Curves that a thread of the program's has to read may be some intervals old, where it is busy. */
@@ -63,14 +62,8 @@ struct vrs_tracker {
 
 static bool locks_init(struct vrs_tracker *t)
 {
-    pthread_condattr_t kind;
-    if (pthread_mutex_init(&t->control, NULL) != 0 || pthread_mutex_init(&t->guard, NULL) != 0 ||
-        pthread_condattr_init(&kind) != 0)
-        return false;
-    bool ok = pthread_condattr_setclock(&kind, CLOCK_MONOTONIC) == 0 &&
-              pthread_cond_init(&t->first, &kind) == 0;
-    pthread_condattr_destroy(&kind);
-    return ok;
+    return pthread_mutex_init(&t->control, NULL) == 0 &&
+           pthread_mutex_init(&t->guard, NULL) == 0 && timed_cond_init(&t->first);
 }
 
 static void renew(void *object)
@@ -350,11 +343,8 @@ static struct tracker_note note_of(struct vrs_tracker *t, enum vrs_event_kind ki
                                    uint32_t metadata)
 {
     struct tracker_note n = { .kind = kind, .text = text, .metadata = metadata };
-    if (!tracker_running(&t->tracker)) {
-        struct timespec now;
-        clock_gettime(CLOCK_REALTIME, &now);
-        n.unix_us = (uint64_t)now.tv_sec * US_PER_SECOND + (uint64_t)now.tv_nsec / NS_PER_US;
-    }
+    if (!tracker_running(&t->tracker))
+        n.unix_us = unix_us();
     return n;
 }
 

@@ -7,7 +7,8 @@ import warnings
 import pytest
 import vramscope
 from conftest import validate
-from vramscope import LeakDetector, LeakError, _core, sim
+from stand_in import installed
+from vramscope import LeakDetector, LeakError, _core, hooks, sim
 
 MIB = 1 << 20
 
@@ -184,6 +185,24 @@ def test_history_is_taken_or_left_as_was_asked():
         with Run(device, use_history=True).steps(8, losses) as detector:
             assert device.history_enabled() and detector.suspects().sites.kind == "leaks"
         assert not device.history_enabled()
+
+
+def test_history_that_waits_for_the_device_begins_no_more_after_close():
+    with installed("2.15") as torch:
+        with LeakDetector(use_history=True) as detector:
+            detector.step()
+        torch.cuda.init()
+        assert torch.cuda.stand_in.settings == []
+
+
+def test_history_that_cannot_begin_leaves_the_programs_device_alone(monkeypatch):
+    monkeypatch.setattr(hooks, "failures", 0)
+    with installed("2.15") as torch:
+        monkeypatch.setattr(torch.cuda.memory, "_record_memory_history", lambda max_entries=0: 1 / 0)
+        with LeakDetector(use_history=True) as detector:
+            detector.step()
+            torch.cuda.init()
+    assert hooks.failures == 1
 
 
 def test_steps_of_the_process_profiler_are_not_marked_twice():

@@ -201,6 +201,28 @@ def test_a_backend_of_python_is_read_by_a_thread_of_python():
 
 # Alerts: the rules are shown one byte around each threshold in tests/unit/profiler/test_tracker.c.
 
+def test_threads_that_start_it_at_once_do_not_wait_for_each_other():
+    """One that is inside the backend has no lock that another wants: that one has the interpreter's."""
+    program = """
+    import threading, time
+    import vramscope
+    class Backend:
+        def stats(self, device): return {}
+        def count(self): return 1
+        def current(self): return 0
+        def driver_id(self, device): time.sleep(0.01)
+    tracker = vramscope.Tracker(backend=Backend(), interval=3600)
+    threads = [threading.Thread(target=tracker.start) for _ in range(4)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    print(tracker.running, [event.kind for event in tracker.events()].count("start"))
+    tracker.stop()
+    """
+    done = subprocess.run([sys.executable, "-B", "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "PYTHONPATH": PACKAGE})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True 1\n", "")
+
+
 def test_alerts_cross_with_hysteresis_B23_B24(device):
     held = []
 

@@ -1,14 +1,17 @@
 """record() and on_oom() on simulated devices and on the stand-in for torch."""
+import gc
 import json
 import os
 import pickle
 import sys
+import time
+import weakref
 
 import pytest
 import vramscope
 from run_programs import python, script
 from stand_in import Counters, installed
-from vramscope import hooks, oom, sim
+from vramscope import hooks, oom, sim, telling
 
 FORMS = ("2.1", "2.5", "2.9", "2.15")
 
@@ -16,8 +19,9 @@ FORMS = ("2.1", "2.5", "2.9", "2.15")
 @pytest.fixture(autouse=True)
 def nothing_stays(monkeypatch):
     """What a process keeps for its whole life, anew for each test."""
-    for name in ("_handlers", "_events", "_observed"):
+    for name in ("_handlers", "_events"):
         monkeypatch.setattr(oom, name, [])
+    monkeypatch.setattr(oom, "_observed", weakref.WeakSet())
     before, finders = sys.excepthook, list(sys.meta_path)
     failures = hooks.failures
     yield
@@ -235,6 +239,18 @@ def test_a_program_that_never_uses_its_device_is_left_alone(form, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_a_strict_one_that_was_refused_is_not_in_the_way_of_the_next(tmp_path, monkeypatch):
+    with installed("2.15") as torch:
+        with monkeypatch.context() as without:
+            without.delattr(torch.cuda, "_lazy_call")
+            without.delattr(torch.cuda, "_queued_calls")
+            with pytest.raises(RuntimeError, match="tells nobody"), vramscope.record(strict=True):
+                pass
+        with vramscope.record(tmp_path / "run.pickle"):
+            torch.cuda.init()
+            assert [bool(s["enabled"]) for s in torch.cuda.stand_in.settings] == [True]
+
+
 def test_a_recorder_that_is_too_old_is_refused(tmp_path):
     with installed("1.13") as torch:
         with vramscope.record(tmp_path / "run.pickle") as recorder:
@@ -261,6 +277,50 @@ def test_one_observer_a_process_and_it_never_raises(form, tmp_path, monkeypatch)
         with pytest.raises(torch.cuda.OutOfMemoryError):
             torch.randn(4096, device="cuda")
         assert len(os.listdir(tmp_path / "a")) <= 2
+
+
+def test_a_device_that_was_observed_is_forgotten(tmp_path):
+    with vramscope.on_oom(tmp_path, verdict=False):
+        with sim.Device("1GiB", history=0) as device:
+            pass
+        forgotten = weakref.ref(device)
+        del device
+        gc.collect()
+        assert forgotten() is None
+
+
+@pytest.mark.parametrize("kind", (RuntimeError, type("OutOfMemoryError", (RuntimeError,), {})))
+def test_each_failure_without_a_snapshot_is_told_once(kind, capfd):
+    for number in range(3):
+        error = kind(f"CUDA out of memory {number}")
+        telling.tell(error)
+        telling.tell(error)
+        del error
+    assert [line for line in capfd.readouterr().err.splitlines() if "of memory " in line] == [
+        f"CUDA out of memory {number}" for number in range(3)]
+
+
+def test_an_interrupt_is_given_back_where_no_thread_can_be_had(monkeypatch):
+    def none(*given):
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+    monkeypatch.setattr("_thread.start_new_thread", none)
+    before = hooks.failures
+    with pytest.raises(KeyboardInterrupt):
+        hooks.swallow(KeyboardInterrupt())
+        time.sleep(1)
+    hooks.failures = before
+
+
+def test_a_handle_that_was_cancelled_is_forgotten(tmp_path):
+    finders = list(sys.meta_path)
+    with sim.Device("1GiB"):
+        handle = vramscope.on_oom(tmp_path)
+        handle.cancel()
+        handle.cancel()
+    forgotten = weakref.ref(handle)
+    del handle
+    gc.collect()
+    assert forgotten() is None and sys.meta_path == finders
 
 
 def test_a_search_for_names_keeps_nothing_that_the_program_then_drops():

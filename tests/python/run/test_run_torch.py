@@ -156,6 +156,34 @@ def test_an_import_that_fails_and_is_tried_again(tmp_path):
     assert seen == python(path, cwd=tmp_path, under=None) and seen[0] == 0
 
 
+def test_several_wait_for_the_import(tmp_path):
+    """run, two handles, and a finder that wraps the loader as the package does."""
+    script(tmp_path, "version = None\nclass cuda: pass\nclass _C: pass\n", "torch.py")
+    path = script(tmp_path, """
+import sys, vramscope
+before = len(sys.meta_path)
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        after = sys.meta_path[sys.meta_path.index(self) + 1:]
+        spec = next((s for s in (f.find_spec(name, path, target) for f in after) if s is not None), None)
+        if name == "torch":
+            real = spec.loader.exec_module
+            def exec_module(module):
+                real(module)
+                del spec.loader.exec_module
+            spec.loader.exec_module = exec_module
+        return spec
+first, second = vramscope.on_oom("dumps"), vramscope.on_oom("dumps")
+vramscope.on_oom("dumps").cancel()
+sys.meta_path.insert(0, Finder())
+import torch
+print(*vars(torch.__loader__), len(sys.meta_path) - before)
+""")
+    told = "on_oom: torch was built without CUDA or HIP\n"
+    for under, finders in (([], 0), (None, 1)):
+        assert python(path, cwd=tmp_path, under=under) == (0, f"name path {finders}\n", told * 2)
+
+
 def test_rocm_is_as_cuda(tmp_path):
     extra = "made['torch'].version.cuda, made['torch'].version.hip = None, '6.2'"
     seen, status, err = ran(tmp_path, "2.15", "torch.cuda.init()", extra=extra)

@@ -117,7 +117,7 @@ def test_tracking_starts_and_stops_B21(device):
     before = threading.enumerate()
     with MemoryTracker(sampling_interval=0.002) as tracker:
         tracker.start_tracking()
-        assert tracker.is_tracking and threading.enumerate() == before  # no thread of Python samples
+        assert tracker.is_tracking and set(threading.enumerate()) <= set(before)  # no thread of Python samples
         until(lambda: len(tracker.get_events("sample")) > 10)
     tracker.stop_tracking()
     assert not tracker.is_tracking and types(tracker.events) == ["start", "stop"]
@@ -423,7 +423,7 @@ def test_monitoring_appends_to_snapshots_B10(device):
     synchronizations = device.stats()
     profiler.start_monitoring(interval=0.002)
     profiler.start_monitoring(interval=50)  # ignored
-    assert threading.enumerate() == before  # no thread of Python
+    assert set(threading.enumerate()) <= set(before)  # no thread of Python
     until(lambda: len(profiler.snapshots) > 20)
     assert profiler.get_summary() == {"message": "No profiling results available"}
     profiler.profile_function(device.alloc, 2 * MIB)
