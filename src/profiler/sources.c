@@ -37,7 +37,7 @@ static void ask_backend(struct sources *s, const struct vrs_backend *b, uint32_t
     uint64_t left;
     s->used = s->total = VRS_UNKNOWN;
     if (b->memory != NULL && b->memory(b->arg, device, &left, &s->total) == VRS_OK) {
-        if (left != VRS_UNKNOWN && s->total != VRS_UNKNOWN)
+        if (left != VRS_UNKNOWN && s->total != VRS_UNKNOWN && left <= s->total)
             s->used = s->total - left;
     } else {
         s->total = VRS_UNKNOWN;

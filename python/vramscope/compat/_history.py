@@ -9,6 +9,7 @@ import importlib
 import sys
 
 from vramscope import backends, recording
+from vramscope.hooks import swallow
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
@@ -46,10 +47,19 @@ def begin(of: Source) -> None:
         return
     token = _wanted = object()
 
+    queued = False
+
     def when_ready() -> None:
-        if _wanted is token:  # else it was ended before CUDA was there
+        if _wanted is not token:  # it was ended before CUDA was there
+            return
+        try:
             of.begin(MOST_EVENTS, "all", "all")
-    if not of.when_ready(when_ready):
+        except BaseException as error:
+            if not queued:
+                raise
+            swallow(error)  # else the program's own first use of CUDA would fail by it
+    queued = of.when_ready(when_ready)
+    if not queued:
         when_ready()
 
 
