@@ -47,7 +47,7 @@ def tell_caught(run: Run) -> None:
         return
     from vramscope import telling
     if run.exits and run.status != 0:
-        telling.tell_event(caught[-1], "", run.rank)
+        telling.tell_event(caught[-1], "", run.rank, run.limits.kept)
         run.write_told(caught[-1])
         return
     # A child's exceptions may end in a hook of its own.

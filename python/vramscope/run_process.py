@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from vramscope.run_monitor import Monitor
     from vramscope.sim import Device
 
-ALWAYS_KEPT = 5  # failures at one line of the program, before only one in a minute is written
+ALWAYS_WRITTEN = 5  # failures, before one line of the program adds only one file in a minute
 
 
 class Run:
@@ -152,17 +152,20 @@ class Run:
         """Writes the snapshot of a failure, inside the request that fails."""
         if self.settings["on_oom"] != "snapshot":
             return
-        # The first failures are all kept; a program that goes on failing pays once a minute.
-        self.limits.min_seconds = 0 if self.number < ALWAYS_KEPT else 60
-        if not self.limits.allows(event):
+        self.limits.min_seconds = 0 if self.number < ALWAYS_WRITTEN else 60
+        if not self.limits.take(event, lambda: self.write_failure(event)):
             self.losses["limited"] += 1
-            return
+
+    def write_failure(self, event: oom.Event) -> tuple[str, int] | None:
+        """(path, size) of the snapshot of a failure; None where it can not be."""
         self.number += 1
+        self.losses["limited"] -= event.is_late
         path = self.write_snapshot(event.source, str(self.number), event)
-        if path is not None:
-            self.ooms.append((path, event))
-            self.limits.keep(path, os.stat(path).st_size)
-            self.write_event(path, event)
+        if path is None:
+            return None
+        self.ooms.append((path, event))
+        self.write_event(path, event)
+        return path, os.stat(path).st_size
 
     def write_snapshot(self, there: Source, what: str, event: oom.Event | None) -> str | None:
         """The path of <who>.<what>.pickle, or None where it can not be."""
@@ -252,7 +255,7 @@ class Run:
         if self.settings["on_oom"] == "off":
             return
         from vramscope import telling
-        event = telling.tell(error, self.rank, self.refused)
+        event = telling.tell(error, self.rank, self.refused, self.limits.kept)
         if event is not None:
             self.write_told(event)
             self.say_lines()

@@ -132,6 +132,38 @@ def test_a_line_that_fails_again_is_not_written_again(tmp_path, capfd):
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.parametrize("paced", (False, True))
+def test_a_failure_after_a_caught_one_of_its_line_has_a_verdict(tmp_path, capfd, monkeypatch, paced):
+    if paced:
+        monkeypatch.setattr(oom, "UNPACED_SECONDS", 0)
+    def attempt(size):
+        device.alloc(size)
+    with sim.Device("1GiB") as device:
+        with pytest.raises(sim.OutOfMemoryError), vramscope.on_oom(tmp_path) as handle:
+            try:
+                attempt("2GiB")
+            except sim.OutOfMemoryError:
+                attempt("3GiB")
+    error = capfd.readouterr().err
+    folder, = handle.dumps
+    assert "request  3.00 GiB" in error and os.listdir(tmp_path) == [os.path.basename(folder)]
+    assert ("the snapshot is of now" in error) == paced
+    assert json.loads(open(folder + "/metadata.json").read())["asked_bytes"] == 3 << 30
+
+
+def test_a_line_that_fails_without_end_writes_at_a_pace(tmp_path, monkeypatch):
+    monkeypatch.setattr(oom, "UNPACED_SECONDS", 0)
+    with sim.Device("1GiB") as device, vramscope.on_oom(tmp_path, verdict=False) as handle:
+        for number in range(50):
+            if number == 49:
+                assert [name.rpartition("_")[2] for name in handle.dumps] == ["1"]
+                monkeypatch.setattr(oom, "PACE_SECONDS", 0)
+                monkeypatch.setattr(oom, "PACE_SHARE", 0)
+            with pytest.raises(sim.OutOfMemoryError):
+                device.alloc("2GiB")
+        assert [name.rpartition("_")[2] for name in handle.dumps] == ["2"]
+
+
 def test_a_folder_that_can_not_be_made_is_one_line(tmp_path, capfd):
     (tmp_path / "file").write_text("")
     with sim.Device("1GiB") as device, vramscope.on_oom(tmp_path / "file", verdict=False) as handle:

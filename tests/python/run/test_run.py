@@ -9,7 +9,7 @@ import sys
 import pytest
 import vramscope
 from conftest import PACKAGE, environment, run
-from run_programs import CATCHES, DIES, python, script, without_addresses
+from run_programs import CATCHES, DIES, FAILS_AGAIN, python, script, without_addresses
 
 def test_a_program_that_dies_of_memory_says_why(tmp_path):
     path = script(tmp_path, DIES)
@@ -83,6 +83,36 @@ def test_limits_remove_the_oldest_files(tmp_path):
     path = script(tmp_path, CATCHES.replace("STATUS", "0"))
     python(path, cwd=tmp_path, under=["-o", "out", "--max-dumps", "1"])
     assert [f.name.split(".")[1] for f in (tmp_path / "out").glob("*.pickle")] == ["2"]
+
+
+# Files that cost too much are paced; here none may be written again at all.
+NONE_AGAIN = "oom.UNPACED_SECONDS, oom.PACE_SECONDS = 0, 1e9"
+
+
+def test_of_a_line_that_fails_often_the_newest_snapshots_are_kept(tmp_path):
+    path = script(tmp_path, FAILS_AGAIN.replace("PACE", "").replace("CAUGHT", "True"))
+    python(path, cwd=tmp_path, under=["-o", "out"])
+    assert sorted(f.name.split(".")[1] for f in (tmp_path / "out").glob("*.pickle")) == list("45678")
+
+
+@pytest.mark.parametrize("pace", ("pass", NONE_AGAIN))
+def test_the_failure_that_ends_the_program_has_a_verdict(tmp_path, pace):
+    path = script(tmp_path, FAILS_AGAIN.replace("PACE", pace).replace("CAUGHT", "False"))
+    status, _, err = python(path, cwd=tmp_path, under=["-o", "out"])
+    assert status == 1 and "\nverdict " in err and "620.00 MiB in use plus 900.00 MiB requested" in err
+    files = sorted((tmp_path / "out").glob("*.pickle"))
+    assert len(files) == 5 and str(files[-1]) in err and ("the snapshot is of now" in err) == (pace != "pass")
+    own, = (json.loads(f.read_text()) for f in (tmp_path / "out").glob("[0-9]*.json") if "oom" not in f.name)
+    assert own["losses"]["snapshots_limited"] == (0 if pace == "pass" else 2) and own["failures"] == {"seen": 8, "caught": 7}
+
+
+def test_where_the_last_failure_has_no_snapshot_it_says_why_and_names_the_last(tmp_path):
+    text = FAILS_AGAIN.replace("PACE", "").replace("CAUGHT", "False").replace("    after =", "    import os\n    "
+        "last = sorted(os.listdir('out'))[-3]\n    os.rename('out', 'gone')\n    open('out', 'w').close()\n    after =")
+    path = script(tmp_path, text)
+    status, _, err = python(path, cwd=tmp_path, under=["-o", "out"])
+    said, = re.findall("^vramscope: there is no snapshot of it: it could not be written; the last one is (.*)$", err, re.M)
+    assert status == 1 and said.startswith(str(tmp_path / "out")) and said.endswith(".7.pickle") and "in use " in err
 
 
 def test_a_note_has_no_file(tmp_path):
