@@ -119,7 +119,9 @@ def tell_event(event: Event, message: str, rank: int | None = None,
         return
     if event.is_late:
         text += LATE
-    more = f"vramscope: {event.path}   more: vramscope oom {shlex.quote(event.path)}\n"
+    # Without the message's figures the command may come to another verdict.
+    words = (["--message", message] if message else []) + [event.path]
+    more = f"vramscope: {event.path}   more: {shlex.join(['vramscope', 'oom', *words])}\n"
     try:
         told = verdict(event, message)
     except Exception as failure:

@@ -2,6 +2,7 @@
 import json
 import os
 import pickle
+import shlex
 import sys
 
 import pytest
@@ -108,14 +109,14 @@ def test_a_snapshot_that_takes_long_to_read_has_no_verdict(tmp_path, capfd, monk
     from vramscope import telling
     monkeypatch.setattr(telling, "VERDICT_SECONDS", -1)
     with sim.Device("1GiB") as device:
-        with pytest.raises(sim.OutOfMemoryError), vramscope.on_oom(tmp_path) as handle:
+        with pytest.raises(sim.OutOfMemoryError) as raised, vramscope.on_oom(tmp_path) as handle:
             for _ in range(50_000):
                 device.free(device.alloc("1MiB"))
             device.alloc("2GiB")
     path = handle.dumps[0] + "/snapshot.pickle"
     assert os.stat(path).st_size > 4 << 20
     assert capfd.readouterr().err == ("vramscope: memory ran out on cuda:0\n"
-                                      f"vramscope: {path}   more: vramscope oom {path}\n")
+                                      f"vramscope: {path}   more: vramscope oom --message {shlex.quote(str(raised.value))} {path}\n")
 
 
 def test_a_line_that_fails_again_is_not_written_again(tmp_path, capfd):
