@@ -123,16 +123,22 @@ def write_whole(path: _Path, write: Callable[[BinaryIO], object]) -> _Path:
     """write(file) fills a file that appears at the path only when it is whole; returns the path."""
     folder, name = os.path.split(os.path.abspath(os.fsdecode(path)))
     part = os.path.join(folder, f".{name}.{os.getpid()}.part")
-    fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        with os.fdopen(fd, "wb") as file:
-            write(file)
-        os.replace(part, path)
-    except BaseException:
+        fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC,
+                     0o600)
         try:
-            os.unlink(part)
-        except OSError:
-            pass  # it went with its folder
+            with os.fdopen(fd, "wb") as file:
+                write(file)
+            os.replace(part, path)
+        except BaseException:
+            try:
+                os.unlink(part)
+            except OSError:
+                pass  # it went with its folder
+            raise
+    except OSError as error:
+        if error.filename in (part, None):  # an error of a write has no name
+            error.filename, error.filename2 = os.fsdecode(path), None
         raise
     return path
 

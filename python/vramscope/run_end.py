@@ -111,14 +111,21 @@ def report(run: Run) -> None:
         wait(run)
     folder = run.found_folder()
     if folder is None:
-        if run.shows_end:
-            hooks.say(f"vramscope: nothing was recorded{why_not(run)}\n")
+        say_nothing_recorded(run)
         return
     units = units_of(run, folder)
     missing = missing_ranks(run, units)
     if run.shows_end:
         show(run, folder, units, missing)
     complete(run, folder, units, missing)
+
+
+def say_nothing_recorded(run: Run, notes: str = "") -> None:
+    """What could not be written was said by a line of its own."""
+    if run.shows_end and not run.losses["failed"]:
+        notes = f"vramscope: nothing was recorded{why_not(run)}\n" + notes
+    if notes:
+        hooks.say(notes)
 
 
 def why_not(run: Run) -> str:
@@ -169,7 +176,7 @@ def show(run: Run, folder: str, units: list[Unit], missing: list[int]) -> None:
     files = sorted((name, unit) for unit in units if (name := unit.snapshot()) is not None)
     notes = notes_of(units, missing, run.settings["wait"])
     if not files:
-        hooks.say(f"vramscope: nothing was recorded{why_not(run)}\n" + notes)
+        say_nothing_recorded(run, notes)
         return
     answer = (one_report if len(files) == 1 else merged_report)(folder, files)
     if run.settings["report"]:

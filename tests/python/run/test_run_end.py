@@ -68,6 +68,19 @@ def test_a_report_of_a_program_without_a_device(tmp_path):
     assert [f.name for f in tmp_path.iterdir()] == ["prog.py"]
 
 
+def limited():
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+
+def test_a_report_that_can_not_be_written_says_that_and_nothing_else(tmp_path):
+    path = script(tmp_path, ENDS)
+    status, out, err = python(path, cwd=tmp_path, under=["-o", "out", "--report"], preexec=limited)
+    assert (status, out) == (0, "done\n")
+    assert re.fullmatch(f"vramscope: {tmp_path}/out/\\d+\\.end\\.pickle: File too large\n", err)
+    assert python(path, cwd=tmp_path, under=["-o", "prog.py/out", "--view"])[2].count("\n") == 1
+
+
 def test_a_failure_has_its_figures_and_the_verdict_that_was_printed(tmp_path):
     path = script(tmp_path, DIES)
     status, _, err = python(path, cwd=tmp_path, under=["-o", "out"])
