@@ -33,7 +33,8 @@ struct run_settings {
 
 static const struct option_spec options[] = {
     { 'o', "output", "DIR",
-      "the folder for snapshots (default: a new one of host, time and process)", OPTION_PATH,
+      "the folder for snapshots, new or empty (default: a new one of host, time and process)",
+      OPTION_PATH,
       IN(folder), NULL },
     { 0, "history", "COUNT",
       "keep the newest COUNT events of each device (default 100000; 0: leave the recorder alone)",

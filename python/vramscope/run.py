@@ -144,12 +144,18 @@ def parse(words: list[str]) -> tuple[dict[str, Any], str, str, list[str]]:
 
 
 def check_folder(folder: str | None) -> None:
-    """A folder that is there already must be of this job."""
-    if folder is not None and os.path.lexists(folder):
-        from vramscope import ranks, run_folder
-        rank = ranks.own_rank()
-        if rank is None or not run_folder.joins(folder, run_folder.job(rank)[1]):
-            raise Usage(f"-o {folder}: it exists; the folder of a run is a new one")
+    """A folder that is there already must be empty, or of this job."""
+    if folder is None or not os.path.lexists(folder):
+        return
+    from vramscope import ranks, run_folder
+    if not os.path.isdir(folder):
+        raise Usage(f"-o {folder}: it is no folder; give a new or an empty one")
+    if run_folder.is_empty(folder):
+        return
+    rank = ranks.own_rank()
+    if rank is None or not run_folder.joins(folder, run_folder.job(rank)[1]):
+        whose = "of another run" if run_folder.identity_in(folder) is not None else "not empty"
+        raise Usage(f"-o {folder}: it is {whose}; give a new or an empty folder")
 
 
 def begin(settings: dict[str, Any]) -> Run | None:

@@ -131,11 +131,22 @@ def test_a_place_that_can_not_be_written_is_one_line(tmp_path, folder):
     plain = python(path, cwd=tmp_path, under=None)
     for more in ([], ["--report"], ["--view"]):
         status, out, err = python(path, cwd=tmp_path, under=["-o", folder, *more])
-        assert (status, out) == plain[:2] and err.startswith(plain[2])
-        ours = err[len(plain[2]):]
-        assert len(re.findall(r"^vramscope: .*: [A-Z][a-z ]+$", ours, re.M)) == 1 and "Error" not in ours
+        before, traceback, ours = err.partition(plain[2])
+        assert (status, out, traceback) == (*plain[:2], plain[2])
+        assert len(re.findall(r"^vramscope: .*: [A-Z][a-z ]+$", before + ours, re.M)) == 1 and "Error" not in ours
         assert ours.startswith("vramscope: memory ran out on cuda:0\n") and "asked     838,860,800 B" in ours
+        assert (before == "") == folder.startswith("/proc"), "what shows at the beginning is said then"
     assert [f.name for f in tmp_path.iterdir()] == ["prog.py"]
+
+
+def test_parents_of_a_folder_are_made_with_its_first_file(tmp_path):
+    path = script(tmp_path, DIES)
+    assert python("-c", "print(1)", cwd=tmp_path, under=["-o", "a/b/c", "--report"])[0] == 0 and not (tmp_path / "a").exists()
+    status, _, err = python(path, cwd=tmp_path, under=["-o", "a/b/c"])
+    assert status == 1 and "verdict" in err and len(list((tmp_path / "a/b/c").glob("*.pickle"))) == 1
+    python(path, cwd=tmp_path, under=["-o", "d/e/f"], preexec=limited)
+    python(path, cwd=tmp_path, under=["-o", "d/e/" + "f" * 300])
+    assert not (tmp_path / "d").exists()
 
 
 def test_a_folder_with_any_characters(tmp_path):
@@ -238,8 +249,13 @@ def test_ranks_of_a_job_share_a_folder_and_who_dies_speaks(tmp_path, more):
 def test_a_folder_of_another_run_is_refused_and_a_name_that_is_taken_gets_a_number(tmp_path):
     path = script(tmp_path, DIES)
     (tmp_path / "out").mkdir()
-    status, out, err = python(path, cwd=tmp_path, under=["-o", "out"])
-    assert (status, out) == (2, "") and "it exists" in err and "Traceback" not in err
+    assert python(path, cwd=tmp_path, under=["-o", "out"], preexec=limited)[0] == 1 and not list((tmp_path / "out").iterdir())
+    assert python(path, cwd=tmp_path, under=["-o", "out"])[0] == 1 and len(list((tmp_path / "out").glob("*.pickle"))) == 1
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").write_text("")
+    for folder, why in (("out", "it is of another run"), ("full", "it is not empty"), ("prog.py", "it is no folder")):
+        status, out, err = python(path, cwd=tmp_path, under=["-o", folder])
+        assert (status, out) == (2, "") and f"-o {folder}: {why}; give a new or an empty" in err and "Traceback" not in err
     ranks = {"RANK": "0", "WORLD_SIZE": "1", "TORCHELASTIC_RUN_ID": "night"}
     (tmp_path / "out" / "run.json").write_text('{"job": "night"}')
     assert python(path, cwd=tmp_path, under=["-o", "out"], env=ranks)[0] == 1

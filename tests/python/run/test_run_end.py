@@ -133,9 +133,9 @@ def test_run_and_on_oom_say_it_once(tmp_path):
 
 def test_strict_is_exit_3_where_no_folder_can_be(tmp_path):
     path = script(tmp_path, ENDS)
-    status, out, err = python(path, cwd=tmp_path, under=["-o", "no/where", "--strict"])
-    assert (status, out) == (3, "") and "no folder can be made there" in err
-    assert python(path, cwd=tmp_path, under=["-o", "no/where"]) == (0, "done\n", "")
+    status, out, err = python(path, cwd=tmp_path, under=["-o", "prog.py/where", "--strict"])
+    assert (status, out) == (3, "") and err.endswith("prog.py/where: Not a directory\n")
+    assert python(path, cwd=tmp_path, under=["-o", "no/where", "--strict"]) == (0, "done\n", "")
     assert python(path, cwd=tmp_path, under=["--strict"]) == (0, "done\n", "")
 
 
@@ -275,5 +275,6 @@ def test_the_status_line_is_only_on_a_terminal(tmp_path):
 
 def test_monitor_where_nothing_can_be_written(tmp_path):
     path = script(tmp_path, WATCHED)
-    status, out, err = python(path, cwd=tmp_path, under=["-o", "no/where", "--monitor"])
-    assert (status, out) == (0, "done\n") and err == f"vramscope: {tmp_path}/no/where: No such file or directory\n"
+    status, out, err = python(path, cwd=tmp_path, under=["-o", "prog.py/where", "--monitor"])
+    assert (status, out) == (0, "done\n")
+    assert err == f"vramscope: run: nothing can be kept: {tmp_path}/prog.py/where: Not a directory\n"
