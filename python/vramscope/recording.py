@@ -6,6 +6,7 @@ and observe.
 """
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import sys
@@ -119,6 +120,19 @@ def log(text: str) -> None:
     logging.getLogger("vramscope").warning(text)
 
 
+def unwritable(folder: str) -> int | None:
+    """The errno of why no file can be made in a folder, as far as that shows without making one."""
+    try:
+        is_read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
+    except OSError as error:
+        return error.errno
+    if not os.path.isdir(folder):
+        return errno.ENOTDIR
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return errno.EROFS if is_read_only else errno.EACCES
+    return None
+
+
 def write_whole(path: _Path, write: Callable[[BinaryIO], object]) -> _Path:
     """write(file) fills a file that appears at the path only when it is whole; returns the path."""
     folder, name = os.path.split(os.path.abspath(os.fsdecode(path)))
@@ -203,6 +217,13 @@ def default_path(compression: _Compression = None) -> str:
     return free_path(name + ".pickle" + (".gz" if compression == "gzip" else ""))
 
 
+def failure_of(error: BaseException) -> str:
+    """What a dump failed by, as a sentence."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
 class Recorder:
     """Made by record(): a context manager and a decorator.
 
@@ -228,7 +249,19 @@ class Recorder:
             self._inner = True  # the outer one stops
         else:
             self._start(self._source)
+        self._check_path()
         return self
+
+    def _check_path(self) -> None:
+        """A place that can not be written is known before the block has worked for hours."""
+        if self._path is None:
+            return
+        path = os.path.abspath(os.fsdecode(self._path))
+        why = unwritable(os.path.dirname(path))
+        if why is None and os.path.isdir(path):
+            why = errno.EISDIR
+        if why is not None:
+            log(f"nothing can be kept: {path}: {os.strerror(why)}")
 
     def _source_key(self) -> object:
         return getattr(self._source, "device", None) or type(self._source)
@@ -265,7 +298,7 @@ class Recorder:
         except BaseException as failure:
             if kind is None and self._strict:
                 raise
-            log(f"the recording was not written: {failure}")
+            log(f"the recording was not written: {failure_of(failure)}")
         finally:
             self._end()
 

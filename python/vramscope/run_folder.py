@@ -98,15 +98,12 @@ def unwritable(folder: str) -> str | None:
         pass
     except OSError as error:  # a name that is too long, a file among the parents
         return f"{folder}: {error.strerror}"
+    from vramscope import recording
     there = folder
     while not os.path.lexists(there):
         there = os.path.dirname(there)
-    if not os.path.isdir(there):
-        return f"{folder}: {os.strerror(errno.ENOTDIR)}"
-    if not os.access(there, os.W_OK | os.X_OK):
-        read_only = os.statvfs(there).f_flag & os.ST_RDONLY
-        return f"{folder}: {os.strerror(errno.EROFS if read_only else errno.EACCES)}"
-    return None
+    why = recording.unwritable(there)
+    return None if why is None else f"{folder}: {os.strerror(why)}"
 
 
 def take(folder: str, identity: str, *, others: bool = True, start: float = 0) -> str:

@@ -73,6 +73,21 @@ def test_the_programs_exception_wins_over_a_dump_that_fails(tmp_path, caplog):
         assert not device.history_enabled() and "was not written" in caplog.text
 
 
+def test_a_place_that_can_not_be_written_is_known_at_the_beginning(tmp_path, caplog):
+    (tmp_path / "file").write_text("")
+    with sim.Device("1GiB", history=0):
+        for path, why in ((tmp_path / "no" / "run.pickle", "No such file or directory"), (tmp_path, "Is a directory"),
+                          (tmp_path / "file" / "run.pickle", "Not a directory")):
+            caplog.clear()
+            with vramscope.record(path):
+                assert caplog.messages == [f"nothing can be kept: {path}: {why}"]
+            assert caplog.messages[1:] == [f"the recording was not written: {path}: {why}"]
+        caplog.clear()
+        with vramscope.record(tmp_path / "run.pickle"):
+            pass
+        assert caplog.messages == []
+
+
 def test_without_a_device_the_block_runs(caplog, tmp_path):
     @vramscope.record(tmp_path / "run.pickle")
     def work(x):
