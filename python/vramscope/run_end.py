@@ -250,6 +250,12 @@ def merged_report(folder: str, files: list[tuple[str, Unit]]) -> Report:
     return Report(result, page)
 
 
+def status_of(run: Run, documents: list[dict[str, Any]]) -> str:
+    """Whether this process, or one that said how it ended, had a status that is not 0."""
+    known = [run.status, *(document["status"] for document in documents)]
+    return "failed" if any(status not in (None, 0) for status in known) else "completed"
+
+
 def complete(run: Run, folder: str, units: list[Unit], missing: list[int]) -> None:
     """run.json once more, with the processes and files that are there."""
     documents = [unit.document for unit in units if unit.document is not None]
@@ -260,5 +266,5 @@ def complete(run: Run, folder: str, units: list[Unit], missing: list[int]) -> No
     started = run_folder.start_of(folder)
     run_folder.write_document(os.path.join(folder, "run.json"), {
         **run_folder.begun(run.job, run.start if started is None else started),
-        "status": "completed", "end": time.time(), "world_size": max(sizes, default=None),
+        "status": status_of(run, documents), "end": time.time(), "world_size": max(sizes, default=None),
         "processes": sorted(unit.who for unit in units), "missing_ranks": missing, "files": own})

@@ -85,7 +85,8 @@ def test_a_failure_has_its_figures_and_the_verdict_that_was_printed(tmp_path):
     path = script(tmp_path, DIES)
     status, _, err = python(path, cwd=tmp_path, under=["-o", "out"])
     assert status == 1 and files(tmp_path / "out") == ["PID.1.oom.json", "PID.1.pickle", "PID.json", "run.json"]
-    _, processes, (oom,) = documents(tmp_path / "out")
+    job, processes, (oom,) = documents(tmp_path / "out")
+    assert job["status"] == "failed"
     snapshot = tmp_path / "out" / oom["snapshot"]
     answer = run("oom", "--json", "--message", oom["message"], snapshot, expect=0).json()["devices"][0]["result"]
     assert oom["verdict"] == answer["verdict"] and oom["asked_bytes"] == answer["request_bytes"] == 800 << 20
@@ -166,6 +167,7 @@ def test_ranks_have_one_folder_one_verdict_and_one_report(tmp_path):
     assert files(folder) == sorted(ends + own)
     run_json, processes, (oom,) = documents(folder)
     assert (run_json["world_size"], run_json["missing_ranks"], len(run_json["processes"])) == (8, [], 8)
+    assert run_json["status"] == "failed", "a rank did"
     assert {rank: d["status"] for rank, d in processes.items()} == {rank: int(rank == 3) for rank in range(8)}
     assert oom["rank"] == 3 and oom["verdict"] is not None
     # Of rank 3 the snapshot of its failure is reported, of the others that of their end.
