@@ -238,7 +238,7 @@ def merged_report(folder: str, files: list[tuple[str, Unit]]) -> Report:
             with _core.load(path) as recording:
                 parts.append(recording.report(part=True, curve=True, path=path))
         except _core.Error as error:
-            failures[path] = str(error)
+            failures[path] = error._message
             parts.append(_core.unread(path, error))
     result = _core.merge(parts)
 
