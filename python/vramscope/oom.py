@@ -479,5 +479,13 @@ def on_oom(dir: _Path = "oom_dumps", *, max_entries: int = 100_000, max_dumps: i
     ...     len(handle.dumps)
     1
     """
+    from vramscope import recording
+    recording.check_path("dir", dir)
+    recording.check_count("max_entries", max_entries, 1)
+    recording.check_count("max_dumps", max_dumps, 0)
+    if not isinstance(max_bytes, str):
+        recording.check_count("max_bytes", max_bytes, 0)
+    if not min_seconds >= 0:  # also what is no number
+        raise ValueError(f"min_seconds is at least 0, not {min_seconds}")
     limits = Limits(max_dumps, max_bytes, min_seconds, remove_folder)
     return Handle(dir, max_entries, limits, verdict, snapshot).start().hook()

@@ -120,6 +120,27 @@ def log(text: str) -> None:
     logging.getLogger("vramscope").warning(text)
 
 
+def check_path(name: str, given: _Path) -> None:
+    """Raises where no file can have this path, which else would show when there is one to write."""
+    try:
+        path = os.fsdecode(given)
+    except TypeError:
+        raise TypeError(f"{name} is a path, not {type(given).__name__}") from None
+    if not path or "\0" in path:
+        raise ValueError(f"{name} is a path, not {path!r}")
+
+
+def check_count(name: str, given: int, least: int) -> None:
+    """Raises where it is no int, or less than the least."""
+    import operator
+    try:
+        number = operator.index(given)
+    except TypeError:
+        raise TypeError(f"{name} is an int, not {type(given).__name__}") from None
+    if number < least:
+        raise ValueError(f"{name} is at least {least}, not {number}")
+
+
 def unwritable(folder: str) -> int | None:
     """The errno of why no file can be made in a folder, as far as that shows without making one."""
     try:
@@ -356,6 +377,12 @@ def record(path: _Path | None = None, *, max_entries: int = 100_000, context: _C
     ...     len(recorder.recording["events.size"])
     2
     """
-    if compression not in (None, "gzip"):
-        raise ValueError(f"compression is None or 'gzip', not {compression!r}")
+    if path is not None:
+        check_path("path", path)
+    check_count("max_entries", max_entries, 1)
+    for name, given, known in (("compression", compression, (None, "gzip")),
+                               ("context", context, (None, "state", "alloc", "all")),
+                               ("stacks", stacks, ("python", "all"))):
+        if given not in known:
+            raise ValueError(f"{name} is one of {', '.join(map(repr, known))}, not {given!r}")
     return Recorder(path, max_entries, context, stacks, compression, strict)

@@ -97,6 +97,27 @@ def test_without_a_device_the_block_runs(caplog, tmp_path):
         pass
 
 
+@pytest.mark.parametrize("call, error, says", (
+    (lambda: vramscope.on_oom(5), TypeError, "dir is a path, not int"),
+    (lambda: vramscope.on_oom(None), TypeError, "dir is a path, not NoneType"),
+    (lambda: vramscope.on_oom([]), TypeError, "dir is a path, not list"),
+    (lambda: vramscope.on_oom("a\0b"), ValueError, "dir is a path, not 'a"),
+    (lambda: vramscope.on_oom(""), ValueError, "dir is a path, not ''"),
+    (lambda: vramscope.on_oom(max_dumps=-1), ValueError, "max_dumps is at least 0, not -1"),
+    (lambda: vramscope.on_oom(max_dumps="5"), TypeError, "max_dumps is an int, not str"),
+    (lambda: vramscope.on_oom(max_bytes=-1), ValueError, "max_bytes is at least 0"),
+    (lambda: vramscope.on_oom(min_seconds=float("nan")), ValueError, "min_seconds is at least 0"),
+    (lambda: vramscope.record(3), TypeError, "path is a path, not int"),
+    (lambda: vramscope.record("a\0b"), ValueError, "path is a path, not 'a"),
+    (lambda: vramscope.record(max_entries=0), ValueError, "max_entries is at least 1, not 0"),
+    (lambda: vramscope.record(context="some"), ValueError, "context is one of None, 'state'"),
+    (lambda: vramscope.record(stacks="none"), ValueError, "stacks is one of 'python', 'all'")))
+def test_arguments_are_looked_at_by_the_call(call, error, says):
+    with pytest.raises(error, match=says):
+        call()
+    assert oom._handlers == []
+
+
 def test_packed(tmp_path):
     with sim.Device("1GiB") as device, vramscope.record(tmp_path / "a.pickle.gz", compression="gzip") as recorder:
         device.alloc("20MiB")
