@@ -219,7 +219,10 @@ def test_a_job_of_the_same_name_that_ran_before_is_left_alone(tmp_path):
 
 @pytest.mark.parametrize("words, said", (
     (["--wait=soon"], "a time such as"), (["--wait=-1s"], "a time"), (["--ranks=1-"], "ranks such as"),
-    (["--ranks", ""], "ranks such as"), (["--report=yes"], "takes no value"), (["--max-bytes=many"], "size")))
+    (["--ranks", ""], "ranks such as"), (["--report=yes"], "takes no value"), (["--max-bytes=x"], "--max-bytes is a size such as 256MiB, not 'x'"),
+    (["--ranks=5-2"], "from lower to higher"), (["--ranks=0-9999999"], "ranks below 1000000"), (["--wait=1e99"], "from 0 to 168h"),
+    (["--wait=1e999"], "from 0 to 168h"), (["--history=" + "9" * 30], "--history is a number of at most 9 digits"),
+    (["--max-dumps=" + "9" * 5000], "at most 9 digits")))
 def test_wrong_values(tmp_path, words, said):
     status, out, err = python("x.py", cwd=tmp_path, under=words)
     assert (status, out) == (2, "") and said in err and "Traceback" not in err
