@@ -152,9 +152,9 @@ const struct command cmd_run = {
     .summary = "a Python program that tells why its memory ran out",
     .synopsis = "[options] SCRIPT [ARG...]",
     .about =
-        "SCRIPT is a file, a folder or a zip file, or -m MODULE, or -c CODE, as Python has it.\n"
-        "The program runs as without vramscope; its exit status is the program's. Where the\n"
-        "package is missing it is 3, for wrong options 2.\n",
+        "SCRIPT is a file, a folder, a zip file or - (standard input), or -m MODULE, or -c CODE,\n"
+        "as Python has it. The program runs as without vramscope; its exit status is the\n"
+        "program's. Where the package is missing it is 3, for wrong options 2.\n",
     .examples = "vramscope run train.py --epochs 3 # an unchanged script\n"
                 "vramscope run -o night -m trainer # snapshots in the folder night\n"
                 "vramscope run --report --view train.py # also when nothing fails\n"
