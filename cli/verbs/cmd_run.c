@@ -33,7 +33,8 @@ struct run_settings {
 
 static const struct option_spec options[] = {
     { 'o', "output", "DIR",
-      "the folder for snapshots (default: a new one of host, time and process)", OPTION_PATH,
+      "the folder for snapshots, new or empty (default: a new one of host, time and process)",
+      OPTION_PATH,
       IN(folder), NULL },
     { 0, "history", "COUNT",
       "keep the newest COUNT events of each device (default 100000; 0: leave the recorder alone)",
@@ -151,9 +152,9 @@ const struct command cmd_run = {
     .summary = "a Python program that tells why its memory ran out",
     .synopsis = "[options] SCRIPT [ARG...]",
     .about =
-        "SCRIPT is a file, a folder or a zip file, or -m MODULE, or -c CODE, as Python has it.\n"
-        "The program runs as without vramscope; its exit status is the program's. Where the\n"
-        "package is missing it is 3, for wrong options 2.\n",
+        "SCRIPT is a file, a folder, a zip file or - (standard input), or -m MODULE, or -c CODE,\n"
+        "as Python has it. The program runs as without vramscope; its exit status is the\n"
+        "program's. Where the package is missing it is 3, for wrong options 2.\n",
     .examples = "vramscope run train.py --epochs 3 # an unchanged script\n"
                 "vramscope run -o night -m trainer # snapshots in the folder night\n"
                 "vramscope run --report --view train.py # also when nothing fails\n"

@@ -22,9 +22,22 @@ static bool set_member(PyObject *error, const char *name, PyObject *value)
     return ok;
 }
 
+/* What the command says of a failure: "PATH: byte OFFSET: MESSAGE". */
+static PyObject *sentence(const struct vrs_error *why, PyObject *path)
+{
+    char where[32] = "";
+    if (why->offset != UINT64_MAX)
+        PyOS_snprintf(where, sizeof where, "byte %llu: ", (unsigned long long)why->offset);
+    if (path == NULL || path == Py_None)
+        return PyUnicode_FromFormat("%s%s", where, why->message);
+    return PyUnicode_FromFormat("%S: %s%s", path, where, why->message);
+}
+
 PyObject *raise_error(struct core_state *state, const struct vrs_error *why, PyObject *path)
 {
-    PyObject *error = PyObject_CallFunction(state->error, "s", why->message);
+    PyObject *text = sentence(why, path);
+    PyObject *error = text == NULL ? NULL : PyObject_CallFunctionObjArgs(state->error, text, NULL);
+    Py_XDECREF(text);
     PyObject *offset =
         why->offset == UINT64_MAX ? Py_NewRef(Py_None) : PyLong_FromUnsignedLongLong(why->offset);
     if (error == NULL) {
@@ -33,6 +46,7 @@ PyObject *raise_error(struct core_state *state, const struct vrs_error *why, PyO
     }
     bool ok = set_member(error, "offset", offset) &&
               set_member(error, "status", PyUnicode_FromString(status_names[why->status])) &&
+              set_member(error, "_message", PyUnicode_FromFormat("%s", why->message)) &&
               set_member(error, "path", Py_NewRef(path == NULL ? Py_None : path));
     if (ok)
         PyErr_SetObject(state->error, error);
@@ -50,11 +64,14 @@ PyObject *raise_usage(struct core_state *state, const char *text)
 bool error_of(struct core_state *state, PyObject *error, struct vrs_error *ret)
 {
     *ret = (struct vrs_error){ .status = VRS_IO, .offset = UINT64_MAX };
-    PyObject *text = PyObject_Str(error), *status = NULL, *offset = NULL;
+    bool own = PyObject_IsInstance(error, state->error) == 1 &&
+               PyObject_HasAttrString(error, "_message");
+    PyObject *text = own ? PyObject_GetAttrString(error, "_message") : PyObject_Str(error);
+    PyObject *status = NULL, *offset = NULL;
     PyObject *bytes = text == NULL ? NULL : PyUnicode_AsEncodedString(text, "utf-8", "replace");
     if (bytes != NULL)
         PyOS_snprintf(ret->message, sizeof ret->message, "%s", PyBytes_AsString(bytes));
-    if (bytes != NULL && PyObject_IsInstance(error, state->error) == 1) {
+    if (bytes != NULL && own) {
         status = PyObject_GetAttrString(error, "status");
         offset = PyObject_GetAttrString(error, "offset");
     }

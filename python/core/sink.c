@@ -119,12 +119,7 @@ static PyObject *failed(const struct sink *s, int error)
     struct vrs_error why = { .status = VRS_IO, .offset = UINT64_MAX };
     if (error == ENOMEM)
         return PyErr_NoMemory();
-    PyObject *name = PyUnicode_AsEncodedString(s->path, "utf-8", "backslashreplace");
-    if (name == NULL)
-        return NULL;
-    PyOS_snprintf(why.message, sizeof why.message, "%.150s cannot be written: %.60s",
-                  PyBytes_AsString(name), strerror(error));
-    Py_DECREF(name);
+    PyOS_snprintf(why.message, sizeof why.message, "cannot be written: %.60s", strerror(error));
     return raise_error(s->state, &why, s->path);
 }
 

@@ -36,6 +36,7 @@ class Error(Exception):
     status: Literal["nomem", "io", "corrupt", "unsupported", "limit", "usage"]
     offset: int | None
     path: str | None
+    _message: str  # without path and offset
 
 class VramscopeNote(UserWarning): ...
 

@@ -18,13 +18,21 @@ def write_whole(path: Path, content: str | Callable[[BinaryIO], object]) -> None
     """Writes a text as UTF-8, or what content(file) writes; nothing is left where that fails.
 
     A link is followed, as by open().  What is there and no regular file, a pipe or a device, is
-    written to and stays what it is.
+    written to and stays what it is.  An OSError names the path that was given.
     """
     place = os.path.realpath(os.fsdecode(path))
-    if os.path.exists(place) and not stat.S_ISREG(os.stat(place).st_mode):
-        with open(place, "wb") as file:
-            _fill(file, content)
-        return
+    try:
+        if os.path.exists(place) and not stat.S_ISREG(os.stat(place).st_mode):
+            with open(place, "wb") as file:
+                _fill(file, content)
+        else:
+            _replace(place, content)
+    except OSError as error:
+        error.filename, error.filename2 = os.fsdecode(path), None
+        raise
+
+
+def _replace(place: str, content: str | Callable[[BinaryIO], object]) -> None:
     folder, name = os.path.split(place)
     part = os.path.join(folder, f".{name}.{os.getpid()}.part")
     fd = os.open(part, _NEW, 0o600)

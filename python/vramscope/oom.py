@@ -37,6 +37,9 @@ __all__ = ["Event", "Handle", "on_oom", "recognise"]
 CAUSES_MOST = 16
 EVENTS_MOST = 1000
 LARGEST_NAMES = 3
+# What files of a line that fails again and again may cost together before they are paced, the least
+# time between two of them then, and how much more time than it costs passes before the next.
+UNPACED_SECONDS, PACE_SECONDS, PACE_SHARE = 1.0, 1.0, 20
 PHRASES = ("out of memory", "resource exhausted", "failed to allocate", "allocation failed")
 
 _handlers: list[Handler] = []
@@ -95,6 +98,9 @@ class Event:
         self.verdict: str | None = None  # what its verdict is called, likewise
         self.told: int | None = None  # the id of the exception that it was told of
         self.counts = False  # whether it is to be said at the end, if it is caught
+        self.later: Callable[[], object] | None = None  # writes the file that limits put off
+        self.is_late = False  # its file was written when it was told
+        self.lost: str | None = None  # why there is no file of it, and the last that there is
 
     def keep_largest(self, names: Names | None) -> None:
         """All of them would be held for as long as the event is kept."""
@@ -161,6 +167,24 @@ def event_of(error: BaseException | None) -> tuple[Exception | None, Event | Non
     return found, None
 
 
+def write_late(event: Event) -> None:
+    """Writes the file of an event that is told and that limits put off.
+
+    The verdict is about the newest request that failed, which therefore must be this one.
+    """
+    later, event.later = event.later, None
+    if later is None or event.path is not None:
+        return
+    for other in reversed(_events):
+        if other is event:
+            event.is_late = True
+            later()
+            return
+        if other.source is event.source:
+            event.lost = "later failures came before it was told"
+            return
+
+
 def untold() -> list[Event]:
     """Events that the program caught."""
     return [event for event in _events if event.told is None]
@@ -187,26 +211,66 @@ class Limits:
         self.max_dumps, self.min_seconds = max_dumps, min_seconds
         self.max_bytes = _core.size(max_bytes) if isinstance(max_bytes, str) else int(max_bytes)
         self._remove = remove
-        self._kept: list[tuple[str, int]] = []
+        self._kept: list[tuple[str, int, tuple[str, int] | None]] = []  # path, size, line
         self._last: dict[tuple[str, int] | None, float] = {}
+        self._again_seconds = 0.0  # what lines that failed again have cost
+        self._cost = self._end = 0.0  # of the newest file
 
-    def allows(self, event: Event) -> bool:
-        now, before = time.monotonic(), self._last.get(event.site)
-        if self.max_dumps < 1 or (before is not None and now - before < self.min_seconds):
+    def take(self, event: Event, write: Callable[[], tuple[str, int] | None]) -> bool:
+        """Calls write(), which returns (path, size) of what it wrote; whether it was called.
+
+        A line that fails again within min_seconds has its oldest file replaced, at a pace; what the
+        pace puts off is written if the failure turns out to be the one that is told.
+        """
+        if self.max_dumps < 1:
+            event.lost = "no snapshots are kept"
             return False
-        self._last[event.site] = now
+        now, before = time.monotonic(), self._last.get(event.site)
+        again = before is not None and now - before < self.min_seconds
+        if again and self._is_too_soon(now):
+            event.lost = "its line fails too often for a snapshot of each"
+            event.later = lambda: self._write(event, write, True)
+            return False
+        if not again:
+            self._last[event.site] = now
+        self._write(event, write, again)
         return True
 
-    def keep(self, path: str, size: int) -> None:
+    def _is_too_soon(self, now: float) -> bool:
+        pause = max(PACE_SECONDS, PACE_SHARE * self._cost)
+        return self._again_seconds >= UNPACED_SECONDS and now - self._end < pause
+
+    def _write(self, event: Event, write: Callable[[], tuple[str, int] | None],
+               again: bool) -> None:
+        begun = time.monotonic()
+        try:
+            written = write()
+        finally:
+            self._end = time.monotonic()
+            self._cost = self._end - begun
+            self._again_seconds += self._cost if again else 0
+        if written is None:
+            event.lost = "it could not be written"
+        else:
+            self._keep(*written, event.site, again)
+
+    def _keep(self, path: str, size: int, site: tuple[str, int] | None, again: bool) -> None:
         """A file was written: older ones that are too many go, the newest stays."""
-        self._kept.append((path, size))
+        older = [kept for kept in self._kept if kept[2] == site]
+        self._kept.append((path, size, site))
+        if again and older:
+            self._drop(older[0])
         while len(self._kept) > 1 and (len(self._kept) > self.max_dumps or
-                                       sum(size for _, size in self._kept) > self.max_bytes):
-            self._remove(self._kept.pop(0)[0])
+                                       sum(kept[1] for kept in self._kept) > self.max_bytes):
+            self._drop(self._kept[0])
+
+    def _drop(self, kept: tuple[str, int, tuple[str, int] | None]) -> None:
+        self._kept.remove(kept)
+        self._remove(kept[0])
 
     @property
     def kept(self) -> list[str]:
-        return [path for path, _ in self._kept]
+        return [kept[0] for kept in self._kept]
 
 
 class Handle:
@@ -289,12 +353,15 @@ class Handle:
     def _tell(self, error: BaseException | None) -> None:
         if self._verdict and self in _handlers:
             from vramscope import telling
-            telling.tell(error, refused=self.refused)
+            telling.tell(error, refused=self.refused, kept=self._limits.kept)
 
     def heard(self, event: Event) -> None:
         event.counts = event.counts or self._verdict
-        if not self._snapshot or not self._limits.allows(event):
-            return
+        if self._snapshot:
+            self._limits.take(event, lambda: self._write(event))
+
+    def _write(self, event: Event) -> tuple[str, int] | None:
+        """(folder, its size) of a bundle; None where it can not be."""
         from vramscope import recording
         self._number += 1
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(event.time))
@@ -312,12 +379,12 @@ class Handle:
         except OSError as error:
             remove_folder(part)
             say(f"vramscope: {folder}: {error.strerror}\n")
-            return
+            return None
         except BaseException:
             remove_folder(part)
             raise
         event.path = os.path.join(folder, "snapshot.pickle")
-        self._limits.keep(folder, sum(entry.stat().st_size for entry in os.scandir(folder)))
+        return folder, sum(entry.stat().st_size for entry in os.scandir(folder))
 
     def __enter__(self) -> Handle:
         return self
@@ -397,8 +464,9 @@ def on_oom(dir: _Path = "oom_dumps", *, max_entries: int = 100_000, max_dumps: i
     """From now on, or in a `with` block, failures for lack of device memory are kept and explained.
 
     dir: where a folder of each is written, at most max_dumps of max_bytes (bytes, or a size such as
-    "256MiB") together, older ones are removed; a line of the program that fails again within
-    min_seconds is not written again. snapshot: whether they hold one, of the newest max_entries
+    "256MiB") together, older ones are removed; of a line of the program that fails again within
+    min_seconds the newest takes the place of its oldest, where that comes to seconds of work one a
+    second at most, and the failure that is told has its own in any case. snapshot: whether they hold one, of the newest max_entries
     events of each device.
     verdict: it is printed when the exception leaves the program or the block; failures that the
     program caught are one line at its end. Returns a Handle with cancel(). Nothing of this changes
@@ -415,5 +483,13 @@ def on_oom(dir: _Path = "oom_dumps", *, max_entries: int = 100_000, max_dumps: i
     ...     len(handle.dumps)
     1
     """
+    from vramscope import recording
+    recording.check_path("dir", dir)
+    recording.check_count("max_entries", max_entries, 1)
+    recording.check_count("max_dumps", max_dumps, 0)
+    if not isinstance(max_bytes, str):
+        recording.check_count("max_bytes", max_bytes, 0)
+    if not min_seconds >= 0:  # also what is no number
+        raise ValueError(f"min_seconds is at least 0, not {min_seconds}")
     limits = Limits(max_dumps, max_bytes, min_seconds, remove_folder)
     return Handle(dir, max_entries, limits, verdict, snapshot).start().hook()

@@ -45,13 +45,29 @@ def run_code(text: str, words: list[str]) -> None:
     exec(code, vars(main))
 
 
-def show_lines(code: CodeType, text: str) -> None:
+def run_stdin(words: list[str]) -> None:
+    """python - WORDS: the text comes by the standard input"""
+    sys.argv[:] = ["-", *words]
+    set_first("")
+    main = new_main(__file__="<stdin>", __cached__=None)
+    text = sys.stdin.buffer.read()
+    code = compile(text, "<stdin>", "exec", dont_inherit=True)
+    if sys.version_info >= (3, 13):
+        show_lines(code, text.decode("utf-8", "replace"), "<stdin>")
+    try:
+        exec(code, vars(main))
+    finally:
+        for name in ("__file__", "__cached__"):
+            vars(main).pop(name, None)
+
+
+def show_lines(code: CodeType, text: str, name: str = "<string>") -> None:
     """From 3.13 on tracebacks show the lines of such a text."""
     import linecache
     register = getattr(linecache, "_register_code", None)
     if register is not None:
         by_code = hasattr(linecache, "_interactive_cache")
-        register(code if by_code else "<string>", text, "<string>")
+        register(code if by_code else name, text, name)
 
 
 def run_as_main(name: str, *, alter_argv: bool) -> None:
@@ -71,6 +87,9 @@ def run_script(path: str, words: list[str]) -> None:
     """python PATH WORDS: a file, or a folder or zip file with __main__.py"""
     import importlib.machinery
     import pkgutil
+    if path == "-":
+        run_stdin(words)
+        return
     sys.argv[:] = [path, *words]
     whole = os.path.abspath(path)
     if pkgutil.get_importer(whole) is not None and (os.path.isdir(whole) or not is_source(whole)):

@@ -6,6 +6,7 @@ and observe.
 """
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import sys
@@ -121,6 +122,40 @@ def log(text: str) -> None:
     logging.getLogger("vramscope").warning(text)
 
 
+def check_path(name: str, given: _Path) -> None:
+    """Raises where no file can have this path, which else would show when there is one to write."""
+    try:
+        path = os.fsdecode(given)
+    except TypeError:
+        raise TypeError(f"{name} is a path, not {type(given).__name__}") from None
+    if not path or "\0" in path:
+        raise ValueError(f"{name} is a path, not {path!r}")
+
+
+def check_count(name: str, given: int, least: int) -> None:
+    """Raises where it is no int, or less than the least."""
+    import operator
+    try:
+        number = operator.index(given)
+    except TypeError:
+        raise TypeError(f"{name} is an int, not {type(given).__name__}") from None
+    if number < least:
+        raise ValueError(f"{name} is at least {least}, not {number}")
+
+
+def unwritable(folder: str) -> int | None:
+    """The errno of why no file can be made in a folder, as far as that shows without making one."""
+    try:
+        is_read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
+    except OSError as error:
+        return error.errno
+    if not os.path.isdir(folder):
+        return errno.ENOTDIR
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return errno.EROFS if is_read_only else errno.EACCES
+    return None
+
+
 def write_whole(path: _Path, write: Callable[[BinaryIO], object]) -> _Path:
     """write(file) fills a file that appears at the path only when it is whole; returns the path."""
     files.write_whole(path, write)
@@ -188,6 +223,13 @@ def default_path(compression: _Compression = None) -> str:
     return free_path(name + ".pickle" + (".gz" if compression == "gzip" else ""))
 
 
+def failure_of(error: BaseException) -> str:
+    """What a dump failed by, as a sentence."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
 class Recorder:
     """Made by record(): a context manager and a decorator.
 
@@ -213,7 +255,19 @@ class Recorder:
             self._inner = True  # the outer one stops
         else:
             self._start(self._source)
+        self._check_path()
         return self
+
+    def _check_path(self) -> None:
+        """A place that can not be written is known before the block has worked for hours."""
+        if self._path is None:
+            return
+        path = os.path.abspath(os.fsdecode(self._path))
+        why = unwritable(os.path.dirname(path))
+        if why is None and os.path.isdir(path):
+            why = errno.EISDIR
+        if why is not None:
+            log(f"nothing can be kept: {path}: {os.strerror(why)}")
 
     def _source_key(self) -> object:
         return getattr(self._source, "device", None) or type(self._source)
@@ -251,7 +305,7 @@ class Recorder:
         except BaseException as failure:
             if kind is None and self._strict:
                 raise
-            log(f"the recording was not written: {failure}")
+            log(f"the recording was not written: {failure_of(failure)}")
         finally:
             self._end()
 
@@ -309,6 +363,12 @@ def record(path: _Path | None = None, *, max_entries: int = 100_000, context: _C
     ...     len(recorder.recording["events.size"])
     2
     """
-    if compression not in (None, "gzip"):
-        raise ValueError(f"compression is None or 'gzip', not {compression!r}")
+    if path is not None:
+        check_path("path", path)
+    check_count("max_entries", max_entries, 1)
+    for name, given, known in (("compression", compression, (None, "gzip")),
+                               ("context", context, (None, "state", "alloc", "all")),
+                               ("stacks", stacks, ("python", "all"))):
+        if given not in known:
+            raise ValueError(f"{name} is one of {', '.join(map(repr, known))}, not {given!r}")
     return Recorder(path, max_entries, context, stacks, compression, strict)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from vramscope.run_process import Run
 
 EXIT_USAGE, EXIT_FAILED, EXIT_INTERRUPTED = 2, 3, 130
+NUMBER_DIGITS, WAIT_SECONDS, RANKS_MOST = 9, 168 * 3600, 1_000_000
 UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 
 
@@ -38,12 +39,17 @@ def path(name: str, text: str) -> str:
 def number(name: str, text: str) -> int:
     if not text.isdecimal():
         raise Usage(f"{name} is a number, not {text!r}")
+    if len(text) > NUMBER_DIGITS:
+        raise Usage(f"{name} is a number of at most {NUMBER_DIGITS} digits, not {text!r}")
     return int(text)
 
 
 def size(name: str, text: str) -> str:
     from vramscope import _core
-    _core.size(text)
+    try:
+        _core.size(text)
+    except _core.Error:
+        raise Usage(f"{name} is a size such as 256MiB, not {text!r}") from None
     return text
 
 
@@ -54,8 +60,8 @@ def seconds(name: str, text: str) -> float:
         value = float(figure) * UNITS[text[len(figure):] or "s"]
     except (KeyError, ValueError):
         raise Usage(f"{name} is a time such as 500ms or 10s, not {text!r}") from None
-    if not 0 <= value < float("inf"):
-        raise Usage(f"{name} is a time of at least 0, not {text!r}")
+    if not 0 <= value <= WAIT_SECONDS:
+        raise Usage(f"{name} is a time from 0 to {WAIT_SECONDS // 3600}h, not {text!r}")
     return value
 
 
@@ -75,7 +81,11 @@ def rank_list(name: str, text: str) -> list[int] | None:
         first, dash, last = part.partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
             raise Usage(f"{name} is all, or ranks such as 0,4-7, not {text!r}")
-        found.update(range(int(first), int(last or first) + 1))
+        low, high = number(name, first), number(name, last or first)
+        if not low <= high < RANKS_MOST:
+            raise Usage(f"{name} has ranges from lower to higher of ranks below {RANKS_MOST}, "
+                        f"not {part!r}")
+        found.update(range(low, high + 1))
     return sorted(found)
 
 
@@ -144,12 +154,18 @@ def parse(words: list[str]) -> tuple[dict[str, Any], str, str, list[str]]:
 
 
 def check_folder(folder: str | None) -> None:
-    """A folder that is there already must be of this job."""
-    if folder is not None and os.path.lexists(folder):
-        from vramscope import ranks, run_folder
-        rank = ranks.own_rank()
-        if rank is None or not run_folder.joins(folder, run_folder.job(rank)[1]):
-            raise Usage(f"-o {folder}: it exists; the folder of a run is a new one")
+    """A folder that is there already must be empty, or of this job."""
+    if folder is None or not os.path.lexists(folder):
+        return
+    from vramscope import ranks, run_folder
+    if not os.path.isdir(folder):
+        raise Usage(f"-o {folder}: it is no folder; give a new or an empty one")
+    if run_folder.is_empty(folder):
+        return
+    rank = ranks.own_rank()
+    if rank is None or not run_folder.joins(folder, run_folder.job(rank)[1]):
+        whose = "of another run" if run_folder.identity_in(folder) is not None else "not empty"
+        raise Usage(f"-o {folder}: it is {whose}; give a new or an empty folder")
 
 
 def begin(settings: dict[str, Any]) -> Run | None:
@@ -204,7 +220,7 @@ def main(words: list[str]) -> int:
         return _command.execute(["run", "--help"])
     try:
         settings, kind, what, words = parse(words)
-        if kind == "script" and not os.path.exists(what):
+        if kind == "script" and what != "-" and not os.path.exists(what):
             sys.stderr.write(f"{sys.executable}: can't open file {os.path.abspath(what)!r}: "
                              f"[Errno 2] No such file or directory\n")
             return EXIT_USAGE

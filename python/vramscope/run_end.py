@@ -47,7 +47,7 @@ def tell_caught(run: Run) -> None:
         return
     from vramscope import telling
     if run.exits and run.status != 0:
-        telling.tell_event(caught[-1], "", run.rank)
+        telling.tell_event(caught[-1], "", run.rank, run.limits.kept)
         run.write_told(caught[-1])
         return
     # A child's exceptions may end in a hook of its own.
@@ -111,14 +111,21 @@ def report(run: Run) -> None:
         wait(run)
     folder = run.found_folder()
     if folder is None:
-        if run.shows_end:
-            hooks.say(f"vramscope: nothing was recorded{why_not(run)}\n")
+        say_nothing_recorded(run)
         return
     units = units_of(run, folder)
     missing = missing_ranks(run, units)
     if run.shows_end:
         show(run, folder, units, missing)
     complete(run, folder, units, missing)
+
+
+def say_nothing_recorded(run: Run, notes: str = "") -> None:
+    """What could not be written was said by a line of its own."""
+    if run.shows_end and not run.losses["failed"]:
+        notes = f"vramscope: nothing was recorded{why_not(run)}\n" + notes
+    if notes:
+        hooks.say(notes)
 
 
 def why_not(run: Run) -> str:
@@ -169,7 +176,7 @@ def show(run: Run, folder: str, units: list[Unit], missing: list[int]) -> None:
     files = sorted((name, unit) for unit in units if (name := unit.snapshot()) is not None)
     notes = notes_of(units, missing, run.settings["wait"])
     if not files:
-        hooks.say(f"vramscope: nothing was recorded{why_not(run)}\n" + notes)
+        say_nothing_recorded(run, notes)
         return
     answer = (one_report if len(files) == 1 else merged_report)(folder, files)
     if run.settings["report"]:
@@ -231,7 +238,7 @@ def merged_report(folder: str, files: list[tuple[str, Unit]]) -> Report:
             with _core.load(path) as recording:
                 parts.append(recording.report(part=True, curve=True, path=path))
         except _core.Error as error:
-            failures[path] = str(error)
+            failures[path] = error._message
             parts.append(_core.unread(path, error))
     result = _core.merge(parts)
 
@@ -241,6 +248,12 @@ def merged_report(folder: str, files: list[tuple[str, Unit]]) -> Report:
                                     failures.get(os.path.join(folder, name)))
                                    for name, unit in files])
     return Report(result, page)
+
+
+def status_of(run: Run, documents: list[dict[str, Any]]) -> str:
+    """Whether this process, or one that said how it ended, had a status that is not 0."""
+    known = [run.status, *(document["status"] for document in documents)]
+    return "failed" if any(status not in (None, 0) for status in known) else "completed"
 
 
 def complete(run: Run, folder: str, units: list[Unit], missing: list[int]) -> None:
@@ -253,5 +266,5 @@ def complete(run: Run, folder: str, units: list[Unit], missing: list[int]) -> No
     started = run_folder.start_of(folder)
     run_folder.write_document(os.path.join(folder, "run.json"), {
         **run_folder.begun(run.job, run.start if started is None else started),
-        "status": "completed", "end": time.time(), "world_size": max(sizes, default=None),
+        "status": status_of(run, documents), "end": time.time(), "world_size": max(sizes, default=None),
         "processes": sorted(unit.who for unit in units), "missing_ranks": missing, "files": own})

@@ -1,6 +1,7 @@
 """The folder of a run: one for all processes of a job, who come to its name without talking."""
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -73,23 +74,60 @@ def numbered(folder: str) -> list[str]:
     return [folder + (f"_{number}" if number else "") for number in range(NAMES_MOST)]
 
 
+def is_empty(folder: str) -> bool:
+    """Whether it is a folder without anything in it."""
+    try:
+        return not os.listdir(folder)
+    except OSError:
+        return False
+
+
+def missing_parents(folder: str) -> list[str]:
+    """The folders that must be made before it, the innermost first."""
+    found = []
+    while (folder := os.path.dirname(folder)) and not os.path.lexists(folder):
+        found.append(folder)
+    return found
+
+
+def unwritable(folder: str) -> str | None:
+    """Why no file can be written there, as far as that shows without writing one."""
+    try:
+        os.lstat(folder)
+    except FileNotFoundError:
+        pass
+    except OSError as error:  # a name that is too long, a file among the parents
+        return f"{folder}: {error.strerror}"
+    from vramscope import recording
+    there = folder
+    while not os.path.lexists(there):
+        there = os.path.dirname(there)
+    why = recording.unwritable(there)
+    return None if why is None else f"{folder}: {os.strerror(why)}"
+
+
 def take(folder: str, identity: str, *, others: bool = True, start: float = 0) -> str:
     """Makes the folder, or joins it where it is of the same job; else _1, _2 behind its name.
 
-    Returns its path.  Raises OSError where none can be had, and where others may not be tried.
+    Returns its path.  Where others may not be tried its parents are made, and an empty one that is
+    there is taken too.
+    Raises OSError where none can be had.
     """
+    if not others:
+        os.makedirs(os.path.dirname(folder), 0o700, exist_ok=True)
     for path in numbered(folder):
         try:
             os.mkdir(path, 0o700)
         except FileExistsError:
-            if joins(path, identity):
-                return path
-            if others:
-                continue
-            raise
+            if others or not is_empty(path):
+                if joins(path, identity):
+                    return path
+                if others:
+                    continue
+                raise
         write_document(os.path.join(path, "run.json"), begun(identity, start))
         return path
-    raise FileExistsError(17, os.strerror(17), folder)
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), folder)
 
 
 def find(folder: str, identity: str, *, others: bool = True) -> str | None:

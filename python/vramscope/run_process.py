@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from vramscope.run_monitor import Monitor
     from vramscope.sim import Device
 
-ALWAYS_KEPT = 5  # failures at one line of the program, before only one in a minute is written
+ALWAYS_WRITTEN = 5  # failures, before one line of the program adds only one file in a minute
 
 
 class Run:
@@ -38,6 +38,8 @@ class Run:
         # The program may change its folder.
         self.folder = os.path.abspath(name if inherited else settings["folder"] or name)
         self.made = self.reported = False
+        self.own_folders: list[str] = []  # that did not exist before, the innermost first
+        self.warned = False  # whether it was said at the beginning that no file can be written
         self.status: int | None = None  # None: this process can not know it
         self.raised: str | None = None  # the class of the exception that ended the program
         self.exits = False  # by SystemExit, perhaps because of what it caught
@@ -75,18 +77,29 @@ class Run:
         if self.settings["on_oom"] == "off" and not self.shows_end and \
                 not self.settings["monitor"]:
             return
+        self._warn()
         backends.watch(self._watch)
         if "torch" in sys.modules:
             self.torch_is_here()
         else:
             late.when_imported("torch", self.torch_is_here)
 
+    def _warn(self) -> None:
+        """A place that can not be written is known before the program has worked for hours."""
+        from vramscope import run_folder
+        why = run_folder.unwritable(self.folder)
+        if why is not None and not self.child and (self.settings["on_oom"] != "note" or
+                                                   self.shows_end or self.settings["monitor"]):
+            self.warned = True
+            hooks.say(f"vramscope: run: nothing can be kept: {why}\n")
+
     def check(self) -> None:
         """Raises RuntimeError where it is clear that nothing can be recorded."""
-        above = os.path.dirname(self.folder)
-        if not os.access(above, os.W_OK | os.X_OK):
-            raise RuntimeError(f"{above}: no folder can be made there")
         from importlib import metadata
+        from vramscope import run_folder
+        why = run_folder.unwritable(self.folder)
+        if why is not None:
+            raise RuntimeError(why)
         try:
             version = metadata.version("torch")
         except metadata.PackageNotFoundError:
@@ -152,17 +165,20 @@ class Run:
         """Writes the snapshot of a failure, inside the request that fails."""
         if self.settings["on_oom"] != "snapshot":
             return
-        # The first failures are all kept; a program that goes on failing pays once a minute.
-        self.limits.min_seconds = 0 if self.number < ALWAYS_KEPT else 60
-        if not self.limits.allows(event):
+        self.limits.min_seconds = 0 if self.number < ALWAYS_WRITTEN else 60
+        if not self.limits.take(event, lambda: self.write_failure(event)):
             self.losses["limited"] += 1
-            return
+
+    def write_failure(self, event: oom.Event) -> tuple[str, int] | None:
+        """(path, size) of the snapshot of a failure; None where it can not be."""
         self.number += 1
+        self.losses["limited"] -= event.is_late
         path = self.write_snapshot(event.source, str(self.number), event)
-        if path is not None:
-            self.ooms.append((path, event))
-            self.limits.keep(path, os.stat(path).st_size)
-            self.write_event(path, event)
+        if path is None:
+            return None
+        self.ooms.append((path, event))
+        self.write_event(path, event)
+        return path, os.stat(path).st_size
 
     def write_snapshot(self, there: Source, what: str, event: oom.Event | None) -> str | None:
         """The path of <who>.<what>.pickle, or None where it can not be."""
@@ -198,7 +214,7 @@ class Run:
         self.losses["failed"] += 1
         line = f"vramscope: {error.filename or self.folder}: {error.strerror}\n"
         if line not in self.lines:
-            self.lines[line] = False
+            self.lines[line] = self.warned and not self.made
 
     def say_lines(self) -> None:
         """Prints what could not be written, each once."""
@@ -211,8 +227,16 @@ class Run:
         """The folder, made with the first file."""
         if not self.made:
             from vramscope import run_folder
-            self.folder = run_folder.take(self.folder, self.job, others=not self.given,
-                                          start=self.start)
+            wanted, there = self.folder, os.path.lexists(self.folder)
+            self.own_folders = run_folder.missing_parents(wanted)
+            try:
+                self.folder = run_folder.take(wanted, self.job, others=not self.given,
+                                              start=self.start)
+            except OSError:
+                self._leave_nothing()
+                raise
+            if not there or self.folder != wanted:
+                self.own_folders.insert(0, self.folder)
             self.made = True
         return self.folder
 
@@ -226,13 +250,18 @@ class Run:
 
     def _leave_nothing(self) -> None:
         """No file, no folder; where processes share it, another one may be about to write."""
-        if self.made and self.rank is None and not self.child and not self.limits.kept:
-            self.made = False
+        if self.rank is not None or self.child or self.limits.kept:
+            return
+        if self.made:
             self._unlink(os.path.join(self.folder, "run.json"))
-            try:
-                os.rmdir(self.folder)
-            except OSError as error:
-                hooks.swallow(error)
+        self.made = False
+        for folder in self.own_folders:
+            if os.path.isdir(folder):
+                try:
+                    os.rmdir(folder)
+                except OSError as error:
+                    hooks.swallow(error)
+        self.own_folders = []
 
     def _remove(self, path: str) -> None:
         """An older snapshot goes, with its figures."""
@@ -252,7 +281,7 @@ class Run:
         if self.settings["on_oom"] == "off":
             return
         from vramscope import telling
-        event = telling.tell(error, self.rank, self.refused)
+        event = telling.tell(error, self.rank, self.refused, self.limits.kept)
         if event is not None:
             self.write_told(event)
             self.say_lines()

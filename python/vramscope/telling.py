@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from vramscope.oom import Event
 
 VERDICT_SECONDS = 10.0
+LATE = ("vramscope: its line had failed often; the snapshot is of now, and holds the failure among its "
+        "events\n")
 
 _without: list[object] = []  # the mark of the last exception that was told and has no Event
 
@@ -91,10 +93,10 @@ def mark(error: BaseException) -> object:
 
 
 def tell(error: BaseException | None, rank: int | None = None,
-         refused: str | None = None) -> Event | None:
+         refused: str | None = None, kept: list[str] | tuple[()] = ()) -> Event | None:
     """Prints what happened, once, where memory ran out by this exception; the Event of it.
 
-    refused: why no snapshot can be had, where that is known.
+    refused: why no snapshot can be had, where that is known.  kept: the snapshots that there are.
     """
     from vramscope import oom
     found, event = oom.event_of(error)
@@ -109,19 +111,26 @@ def tell(error: BaseException | None, rank: int | None = None,
         say(f"vramscope: memory ran out; there is no snapshot of it{why}\n{message}\n")
     elif event.told is None:
         event.told = id(found)
-        tell_event(event, message, rank)
+        tell_event(event, message, rank, kept)
     return event
 
 
-def tell_event(event: Event, message: str, rank: int | None = None) -> None:
+def tell_event(event: Event, message: str, rank: int | None = None,
+               kept: list[str] | tuple[()] = ()) -> None:
     """Prints the verdict of an Event, or where there is no snapshot of it what is known besides."""
+    from vramscope import oom
     event.told, event.message = event.told or id(event), message or None
     who = "" if rank is None else f" (rank {rank})"
     text = f"vramscope: memory ran out on cuda:{event.device}{who}\n"
+    oom.write_late(event)
     if event.path is None or not os.path.exists(event.path):
-        say(text + (f"{message}\n" if message else "") + figures(event))
+        say(text + (f"{message}\n" if message else "") + figures(event) + no_snapshot(event, kept))
         return
-    more = f"vramscope: {event.path}   more: vramscope oom {shlex.quote(event.path)}\n"
+    if event.is_late:
+        text += LATE
+    # Without the message's figures the command may come to another verdict.
+    words = (["--message", message] if message else []) + [event.path]
+    more = f"vramscope: {event.path}   more: {shlex.join(['vramscope', 'oom', *words])}\n"
     try:
         told = verdict(event, message)
     except Exception as failure:
@@ -142,6 +151,14 @@ def tell_caught(caught: list[Event], files: list[str], known: bool = True) -> No
     whose = ", which the program caught" if known else ""
     kept = "".join(f" {path}" for path in files) or " no snapshot"
     say(f"vramscope: memory ran out {times}{whose};{kept}\n")
+
+
+def no_snapshot(event: Event, kept: list[str] | tuple[()]) -> str:
+    """Why there is none, where one was wanted, and which is the last."""
+    if event.lost is None:
+        return ""
+    last = f"; the last one is {kept[-1]}" if kept else ""
+    return f"vramscope: there is no snapshot of it: {event.lost}{last}\n"
 
 
 def figures(event: Event) -> str:

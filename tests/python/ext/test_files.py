@@ -60,12 +60,19 @@ def test_failures_say_what_and_where(tmp_path):
     with pytest.raises(vramscope.Error) as raised:
         vramscope.load(missing)
     assert (raised.value.status, raised.value.path, raised.value.offset) == ("io", str(missing), None)
+    assert run("report", missing).err.startswith(f"vramscope: {raised.value}\n")
     text = tmp_path / "text.pickle"
     text.write_text("nothing")
     with pytest.raises(vramscope.Error) as raised:
         vramscope.load(text)
     done = run("report", text)
-    assert raised.value.status == "unsupported" and str(raised.value) in done.err
+    assert raised.value.status == "unsupported" and done.err.startswith(f"vramscope: {raised.value}\n")
+    cut = tmp_path / "cut.pickle"
+    cut.write_bytes(OOM.read_bytes()[:500])
+    with pytest.raises(vramscope.Error) as raised:
+        vramscope.load(cut)
+    assert raised.value.offset is not None
+    assert run("report", cut).err.startswith(f"vramscope: {raised.value}\n") and str(cut) in str(raised.value)
     with pytest.raises(vramscope.Error) as raised:
         vramscope.load(OOM, limits={"items": 10})
     assert raised.value.status == "limit"

@@ -26,6 +26,23 @@ with sim.Device("1GiB") as device:
             pass
 sys.exit(STATUS)
 """
+FAILS_AGAIN = """
+from vramscope import oom, sim
+import sys
+def step(device, size, caught):
+    try:
+        return device.alloc(size)
+    except sim.OutOfMemoryError:
+        if not caught:
+            raise
+with sim.Device("1GiB") as device:
+    kept = device.alloc("600MiB", tag="kept")
+    for number in range(7):
+        step(device, "%dMiB" % (500 + number), True)
+        PACE
+    after = device.alloc("20MiB", tag="after")
+    step(device, "900MiB", CAUGHT)
+"""
 ENDS = """
 from vramscope import sim
 import sys

@@ -3,6 +3,7 @@ import gc
 import json
 import os
 import pickle
+import shlex
 import sys
 import time
 import weakref
@@ -76,6 +77,21 @@ def test_the_programs_exception_wins_over_a_dump_that_fails(tmp_path, caplog):
         assert not device.history_enabled() and "was not written" in caplog.text
 
 
+def test_a_place_that_can_not_be_written_is_known_at_the_beginning(tmp_path, caplog):
+    (tmp_path / "file").write_text("")
+    with sim.Device("1GiB", history=0):
+        for path, why in ((tmp_path / "no" / "run.pickle", "No such file or directory"), (tmp_path, "Is a directory"),
+                          (tmp_path / "file" / "run.pickle", "Not a directory")):
+            caplog.clear()
+            with vramscope.record(path):
+                assert caplog.messages == [f"nothing can be kept: {path}: {why}"]
+            assert caplog.messages[1:] == [f"the recording was not written: {path}: {why}"]
+        caplog.clear()
+        with vramscope.record(tmp_path / "run.pickle"):
+            pass
+        assert caplog.messages == []
+
+
 def test_without_a_device_the_block_runs(caplog, tmp_path):
     @vramscope.record(tmp_path / "run.pickle")
     def work(x):
@@ -83,6 +99,27 @@ def test_without_a_device_the_block_runs(caplog, tmp_path):
     assert work(1) == 2 and "nothing is recorded" in caplog.text and not os.listdir(tmp_path)
     with pytest.raises(RuntimeError, match="torch is not imported"), vramscope.record(strict=True):
         pass
+
+
+@pytest.mark.parametrize("call, error, says", (
+    (lambda: vramscope.on_oom(5), TypeError, "dir is a path, not int"),
+    (lambda: vramscope.on_oom(None), TypeError, "dir is a path, not NoneType"),
+    (lambda: vramscope.on_oom([]), TypeError, "dir is a path, not list"),
+    (lambda: vramscope.on_oom("a\0b"), ValueError, "dir is a path, not 'a"),
+    (lambda: vramscope.on_oom(""), ValueError, "dir is a path, not ''"),
+    (lambda: vramscope.on_oom(max_dumps=-1), ValueError, "max_dumps is at least 0, not -1"),
+    (lambda: vramscope.on_oom(max_dumps="5"), TypeError, "max_dumps is an int, not str"),
+    (lambda: vramscope.on_oom(max_bytes=-1), ValueError, "max_bytes is at least 0"),
+    (lambda: vramscope.on_oom(min_seconds=float("nan")), ValueError, "min_seconds is at least 0"),
+    (lambda: vramscope.record(3), TypeError, "path is a path, not int"),
+    (lambda: vramscope.record("a\0b"), ValueError, "path is a path, not 'a"),
+    (lambda: vramscope.record(max_entries=0), ValueError, "max_entries is at least 1, not 0"),
+    (lambda: vramscope.record(context="some"), ValueError, "context is one of None, 'state'"),
+    (lambda: vramscope.record(stacks="none"), ValueError, "stacks is one of 'python', 'all'")))
+def test_arguments_are_looked_at_by_the_call(call, error, says):
+    with pytest.raises(error, match=says):
+        call()
+    assert oom._handlers == []
 
 
 def test_packed(tmp_path):
@@ -112,14 +149,14 @@ def test_a_snapshot_that_takes_long_to_read_has_no_verdict(tmp_path, capfd, monk
     from vramscope import telling
     monkeypatch.setattr(telling, "VERDICT_SECONDS", -1)
     with sim.Device("1GiB") as device:
-        with pytest.raises(sim.OutOfMemoryError), vramscope.on_oom(tmp_path) as handle:
+        with pytest.raises(sim.OutOfMemoryError) as raised, vramscope.on_oom(tmp_path) as handle:
             for _ in range(50_000):
                 device.free(device.alloc("1MiB"))
             device.alloc("2GiB")
     path = handle.dumps[0] + "/snapshot.pickle"
     assert os.stat(path).st_size > 4 << 20
     assert capfd.readouterr().err == ("vramscope: memory ran out on cuda:0\n"
-                                      f"vramscope: {path}   more: vramscope oom {path}\n")
+                                      f"vramscope: {path}   more: vramscope oom --message {shlex.quote(str(raised.value))} {path}\n")
 
 
 def test_a_line_that_fails_again_is_not_written_again(tmp_path, capfd):
@@ -134,6 +171,38 @@ def test_a_line_that_fails_again_is_not_written_again(tmp_path, capfd):
                 device.alloc("2GiB")
         assert len(os.listdir(tmp_path / "b")) == len(handle.dumps) == 2
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("paced", (False, True))
+def test_a_failure_after_a_caught_one_of_its_line_has_a_verdict(tmp_path, capfd, monkeypatch, paced):
+    if paced:
+        monkeypatch.setattr(oom, "UNPACED_SECONDS", 0)
+    def attempt(size):
+        device.alloc(size)
+    with sim.Device("1GiB") as device:
+        with pytest.raises(sim.OutOfMemoryError), vramscope.on_oom(tmp_path) as handle:
+            try:
+                attempt("2GiB")
+            except sim.OutOfMemoryError:
+                attempt("3GiB")
+    error = capfd.readouterr().err
+    folder, = handle.dumps
+    assert "request  3.00 GiB" in error and os.listdir(tmp_path) == [os.path.basename(folder)]
+    assert ("the snapshot is of now" in error) == paced
+    assert json.loads(open(folder + "/metadata.json").read())["asked_bytes"] == 3 << 30
+
+
+def test_a_line_that_fails_without_end_writes_at_a_pace(tmp_path, monkeypatch):
+    monkeypatch.setattr(oom, "UNPACED_SECONDS", 0)
+    with sim.Device("1GiB") as device, vramscope.on_oom(tmp_path, verdict=False) as handle:
+        for number in range(50):
+            if number == 49:
+                assert [name.rpartition("_")[2] for name in handle.dumps] == ["1"]
+                monkeypatch.setattr(oom, "PACE_SECONDS", 0)
+                monkeypatch.setattr(oom, "PACE_SHARE", 0)
+            with pytest.raises(sim.OutOfMemoryError):
+                device.alloc("2GiB")
+        assert [name.rpartition("_")[2] for name in handle.dumps] == ["2"]
 
 
 def test_a_folder_that_can_not_be_made_is_one_line(tmp_path, capfd):

@@ -9,7 +9,7 @@ import sys
 import pytest
 import vramscope
 from conftest import PACKAGE, environment, run
-from run_programs import CATCHES, DIES, python, script, without_addresses
+from run_programs import CATCHES, DIES, FAILS_AGAIN, python, script, without_addresses
 
 def test_a_program_that_dies_of_memory_says_why(tmp_path):
     path = script(tmp_path, DIES)
@@ -26,7 +26,9 @@ def test_a_program_that_dies_of_memory_says_why(tmp_path):
     assert "holds too much" in said
     # The three largest, by bytes: a tag, a local variable, the first of a list.
     assert [ours.find(name) > 0 for name in ("weights", "train.batch", "train.acts[")] == [True] * 3
-    assert ours.endswith(f"vramscope: {file}   more: vramscope oom {file}\n")
+    before, _, more = ours.rpartition(f"vramscope: {file}   more: ")
+    words = shlex.split(more)
+    assert words[:2] == ["vramscope", "oom"] and run(*words[1:], expect=0).out in before
     with vramscope.load(file) as recording:
         assert recording.oom(message=message).text(width=80) == said
         replayed = recording.replay().to_dict()["devices"][0]
@@ -85,6 +87,36 @@ def test_limits_remove_the_oldest_files(tmp_path):
     assert [f.name.split(".")[1] for f in (tmp_path / "out").glob("*.pickle")] == ["2"]
 
 
+# Files that cost too much are paced; here none may be written again at all.
+NONE_AGAIN = "oom.UNPACED_SECONDS, oom.PACE_SECONDS = 0, 1e9"
+
+
+def test_of_a_line_that_fails_often_the_newest_snapshots_are_kept(tmp_path):
+    path = script(tmp_path, FAILS_AGAIN.replace("PACE", "").replace("CAUGHT", "True"))
+    python(path, cwd=tmp_path, under=["-o", "out"])
+    assert sorted(f.name.split(".")[1] for f in (tmp_path / "out").glob("*.pickle")) == list("45678")
+
+
+@pytest.mark.parametrize("pace", ("pass", NONE_AGAIN))
+def test_the_failure_that_ends_the_program_has_a_verdict(tmp_path, pace):
+    path = script(tmp_path, FAILS_AGAIN.replace("PACE", pace).replace("CAUGHT", "False"))
+    status, _, err = python(path, cwd=tmp_path, under=["-o", "out"])
+    assert status == 1 and "\nverdict " in err and "620.00 MiB in use plus 900.00 MiB requested" in err
+    files = sorted((tmp_path / "out").glob("*.pickle"))
+    assert len(files) == 5 and str(files[-1]) in err and ("the snapshot is of now" in err) == (pace != "pass")
+    own, = (json.loads(f.read_text()) for f in (tmp_path / "out").glob("[0-9]*.json") if "oom" not in f.name)
+    assert own["losses"]["snapshots_limited"] == (0 if pace == "pass" else 2) and own["failures"] == {"seen": 8, "caught": 7}
+
+
+def test_where_the_last_failure_has_no_snapshot_it_says_why_and_names_the_last(tmp_path):
+    text = FAILS_AGAIN.replace("PACE", "").replace("CAUGHT", "False").replace("    after =", "    import os\n    "
+        "last = sorted(os.listdir('out'))[-3]\n    os.rename('out', 'gone')\n    open('out', 'w').close()\n    after =")
+    path = script(tmp_path, text)
+    status, _, err = python(path, cwd=tmp_path, under=["-o", "out"])
+    said, = re.findall("^vramscope: there is no snapshot of it: it could not be written; the last one is (.*)$", err, re.M)
+    assert status == 1 and said.startswith(str(tmp_path / "out")) and said.endswith(".7.pickle") and "in use " in err
+
+
 def test_a_note_has_no_file(tmp_path):
     path = script(tmp_path, DIES)
     status, _, err = python(path, cwd=tmp_path, under=["-o", "out", "--on-oom=note"])
@@ -99,11 +131,22 @@ def test_a_place_that_can_not_be_written_is_one_line(tmp_path, folder):
     plain = python(path, cwd=tmp_path, under=None)
     for more in ([], ["--report"], ["--view"]):
         status, out, err = python(path, cwd=tmp_path, under=["-o", folder, *more])
-        assert (status, out) == plain[:2] and err.startswith(plain[2])
-        ours = err[len(plain[2]):]
-        assert len(re.findall(r"^vramscope: .*: [A-Z][a-z ]+$", ours, re.M)) == 1 and "Error" not in ours
+        before, traceback, ours = err.partition(plain[2])
+        assert (status, out, traceback) == (*plain[:2], plain[2])
+        assert len(re.findall(r"^vramscope: .*: [A-Z][a-z ]+$", before + ours, re.M)) == 1 and "Error" not in ours
         assert ours.startswith("vramscope: memory ran out on cuda:0\n") and "asked     838,860,800 B" in ours
+        assert (before == "") == folder.startswith("/proc"), "what shows at the beginning is said then"
     assert [f.name for f in tmp_path.iterdir()] == ["prog.py"]
+
+
+def test_parents_of_a_folder_are_made_with_its_first_file(tmp_path):
+    path = script(tmp_path, DIES)
+    assert python("-c", "print(1)", cwd=tmp_path, under=["-o", "a/b/c", "--report"])[0] == 0 and not (tmp_path / "a").exists()
+    status, _, err = python(path, cwd=tmp_path, under=["-o", "a/b/c"])
+    assert status == 1 and "verdict" in err and len(list((tmp_path / "a/b/c").glob("*.pickle"))) == 1
+    python(path, cwd=tmp_path, under=["-o", "d/e/f"], preexec=limited)
+    python(path, cwd=tmp_path, under=["-o", "d/e/" + "f" * 300])
+    assert not (tmp_path / "d").exists()
 
 
 def test_a_folder_with_any_characters(tmp_path):
@@ -206,8 +249,13 @@ def test_ranks_of_a_job_share_a_folder_and_who_dies_speaks(tmp_path, more):
 def test_a_folder_of_another_run_is_refused_and_a_name_that_is_taken_gets_a_number(tmp_path):
     path = script(tmp_path, DIES)
     (tmp_path / "out").mkdir()
-    status, out, err = python(path, cwd=tmp_path, under=["-o", "out"])
-    assert (status, out) == (2, "") and "it exists" in err and "Traceback" not in err
+    assert python(path, cwd=tmp_path, under=["-o", "out"], preexec=limited)[0] == 1 and not list((tmp_path / "out").iterdir())
+    assert python(path, cwd=tmp_path, under=["-o", "out"])[0] == 1 and len(list((tmp_path / "out").glob("*.pickle"))) == 1
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").write_text("")
+    for folder, why in (("out", "it is of another run"), ("full", "it is not empty"), ("prog.py", "it is no folder")):
+        status, out, err = python(path, cwd=tmp_path, under=["-o", folder])
+        assert (status, out) == (2, "") and f"-o {folder}: {why}; give a new or an empty" in err and "Traceback" not in err
     ranks = {"RANK": "0", "WORLD_SIZE": "1", "TORCHELASTIC_RUN_ID": "night"}
     (tmp_path / "out" / "run.json").write_text('{"job": "night"}')
     assert python(path, cwd=tmp_path, under=["-o", "out"], env=ranks)[0] == 1

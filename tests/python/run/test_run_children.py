@@ -29,7 +29,7 @@ def test_a_child_that_dies_of_memory_says_why_into_the_same_folder(tmp_path):
     assert (status, err) == (0, "") and out.startswith(plain[:-1])
     told = out[len(plain) - 1:]
     snapshot, = (tmp_path / "out").glob("*.1.pickle")
-    assert told.startswith("vramscope: memory ran out on cuda:0\n") and f"vramscope oom {snapshot}" in told
+    assert told.startswith("vramscope: memory ran out on cuda:0\n") and f"{snapshot}   more: vramscope oom " in told
     child, = processes(tmp_path / "out")
     assert child["child"] is True and child["failures"] == {"seen": 1, "caught": 0}
     assert json.loads((tmp_path / "out" / "run.json").read_text())["processes"] == [child["who"]]

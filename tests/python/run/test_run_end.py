@@ -68,11 +68,25 @@ def test_a_report_of_a_program_without_a_device(tmp_path):
     assert [f.name for f in tmp_path.iterdir()] == ["prog.py"]
 
 
+def limited():
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+
+def test_a_report_that_can_not_be_written_says_that_and_nothing_else(tmp_path):
+    path = script(tmp_path, ENDS)
+    status, out, err = python(path, cwd=tmp_path, under=["-o", "out", "--report"], preexec=limited)
+    assert (status, out) == (0, "done\n")
+    assert re.fullmatch(f"vramscope: {tmp_path}/out/\\d+\\.end\\.pickle: File too large\n", err)
+    assert python(path, cwd=tmp_path, under=["-o", "prog.py/out", "--view"])[2].count("\n") == 1
+
+
 def test_a_failure_has_its_figures_and_the_verdict_that_was_printed(tmp_path):
     path = script(tmp_path, DIES)
     status, _, err = python(path, cwd=tmp_path, under=["-o", "out"])
     assert status == 1 and files(tmp_path / "out") == ["PID.1.oom.json", "PID.1.pickle", "PID.json", "run.json"]
-    _, processes, (oom,) = documents(tmp_path / "out")
+    job, processes, (oom,) = documents(tmp_path / "out")
+    assert job["status"] == "failed"
     snapshot = tmp_path / "out" / oom["snapshot"]
     answer = run("oom", "--json", "--message", oom["message"], snapshot, expect=0).json()["devices"][0]["result"]
     assert oom["verdict"] == answer["verdict"] and oom["asked_bytes"] == answer["request_bytes"] == 800 << 20
@@ -120,9 +134,9 @@ def test_run_and_on_oom_say_it_once(tmp_path):
 
 def test_strict_is_exit_3_where_no_folder_can_be(tmp_path):
     path = script(tmp_path, ENDS)
-    status, out, err = python(path, cwd=tmp_path, under=["-o", "no/where", "--strict"])
-    assert (status, out) == (3, "") and "no folder can be made there" in err
-    assert python(path, cwd=tmp_path, under=["-o", "no/where"]) == (0, "done\n", "")
+    status, out, err = python(path, cwd=tmp_path, under=["-o", "prog.py/where", "--strict"])
+    assert (status, out) == (3, "") and err.endswith("prog.py/where: Not a directory\n")
+    assert python(path, cwd=tmp_path, under=["-o", "no/where", "--strict"]) == (0, "done\n", "")
     assert python(path, cwd=tmp_path, under=["--strict"]) == (0, "done\n", "")
 
 
@@ -153,6 +167,7 @@ def test_ranks_have_one_folder_one_verdict_and_one_report(tmp_path):
     assert files(folder) == sorted(ends + own)
     run_json, processes, (oom,) = documents(folder)
     assert (run_json["world_size"], run_json["missing_ranks"], len(run_json["processes"])) == (8, [], 8)
+    assert run_json["status"] == "failed", "a rank did"
     assert {rank: d["status"] for rank, d in processes.items()} == {rank: int(rank == 3) for rank in range(8)}
     assert oom["rank"] == 3 and oom["verdict"] is not None
     # Of rank 3 the snapshot of its failure is reported, of the others that of their end.
@@ -204,7 +219,10 @@ def test_a_job_of_the_same_name_that_ran_before_is_left_alone(tmp_path):
 
 @pytest.mark.parametrize("words, said", (
     (["--wait=soon"], "a time such as"), (["--wait=-1s"], "a time"), (["--ranks=1-"], "ranks such as"),
-    (["--ranks", ""], "ranks such as"), (["--report=yes"], "takes no value"), (["--max-bytes=many"], "size")))
+    (["--ranks", ""], "ranks such as"), (["--report=yes"], "takes no value"), (["--max-bytes=x"], "--max-bytes is a size such as 256MiB, not 'x'"),
+    (["--ranks=5-2"], "from lower to higher"), (["--ranks=0-9999999"], "ranks below 1000000"), (["--wait=1e99"], "from 0 to 168h"),
+    (["--wait=1e999"], "from 0 to 168h"), (["--history=" + "9" * 30], "--history is a number of at most 9 digits"),
+    (["--max-dumps=" + "9" * 5000], "at most 9 digits")))
 def test_wrong_values(tmp_path, words, said):
     status, out, err = python("x.py", cwd=tmp_path, under=words)
     assert (status, out) == (2, "") and said in err and "Traceback" not in err
@@ -262,5 +280,6 @@ def test_the_status_line_is_only_on_a_terminal(tmp_path):
 
 def test_monitor_where_nothing_can_be_written(tmp_path):
     path = script(tmp_path, WATCHED)
-    status, out, err = python(path, cwd=tmp_path, under=["-o", "no/where", "--monitor"])
-    assert (status, out) == (0, "done\n") and err == f"vramscope: {tmp_path}/no/where: No such file or directory\n"
+    status, out, err = python(path, cwd=tmp_path, under=["-o", "prog.py/where", "--monitor"])
+    assert (status, out) == (0, "done\n")
+    assert err == f"vramscope: run: nothing can be kept: {tmp_path}/prog.py/where: Not a directory\n"

@@ -90,8 +90,13 @@ FORMS = {
     "text": ({}, ["-c", TELL, "w"]),
     "text that exits": ({}, ["-c", "import sys; sys.exit('no')"]),
     "text that raises": ({}, ["-c", "def f():\n    1 / 0\nf()"]),
+    "standard input": ({"beside.py": "print('beside')"}, ["-", "y", "-z"]),
     "no script": ({}, ["missing.py"]),
 }
+
+
+STDIN = (TELL + "import beside, atexit\nprint(sorted(globals()), __file__, __loader__, sys.argv, sys.path[0], input)\n"
+         "atexit.register(lambda: print(sorted(globals())))\nprint(sys.stdin.read())\ndef f():\n    1 / 0\nf()\n").encode()
 
 
 def write(folder, files):
@@ -110,7 +115,8 @@ def write(folder, files):
 def test_a_program_is_as_without_us(tmp_path, name):
     files, words = FORMS[name]
     write(tmp_path, files)
-    plain, under = (python(*words, cwd=tmp_path, under=how, stdin=b"given") for how in (None, []))
+    given = STDIN if words[0] == "-" else b"given"
+    plain, under = (python(*words, cwd=tmp_path, under=how, stdin=given) for how in (None, []))
     assert without_addresses(under) == without_addresses(plain)
     assert "vramscope" not in under[1] + under[2] or "vramscope" in plain[1] + plain[2]
 
