@@ -1,8 +1,8 @@
 """Which devices are asked: torch's, those of a simulation, or none.
 
 `VRAMSCOPE_BACKEND` is auto, torch, sim or none. Auto, which is the default, takes the simulation
-that is active, else torch if it is imported and was built for CUDA or HIP, else none. Nothing here
-imports torch or initialises a device.
+that is active, else torch if it is imported and was built for CUDA or HIP, else none; without a
+driver torch's figures are unknown. Nothing here imports torch or initialises a device.
 """
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Native measurements on simulated devices: rows D02 to D06, D08, D11, D17, D18, D21 to D23."""
 import json
+import types
 
 import pytest
 import vramscope
@@ -7,7 +8,7 @@ from conftest import validate
 from method_program import MS, Loader, program
 from stand_in import installed, tensors
 from stand_in.simulated import Simulated
-from vramscope import sim
+from vramscope import backends, sim
 
 CLOCKS = {"device", "host", None}
 
@@ -196,3 +197,28 @@ def test_on_torchs_events_figures_are_the_same(monkeypatch):
         monkeypatch.setenv("VRAMSCOPE_BACKEND", "torch")
         made = vramscope.measure_latency(tensors.Linear(3, 4), tensors.Tensor((2, 3)), iterations=3)
         assert made["notes"] == ["Times are the host's: the model is on cpu."] and made["conditions"]["gpu"] is None
+
+
+def test_without_a_driver_figures_are_unknown_and_not_zero():
+    with installed(driver=False) as torch:
+        backend = backends.auto()
+        assert backend.name == "torch" and backend.stats()["state"] == "unknown"
+        assert backend.stats()["allocated_bytes"] is None
+        with vramscope.Profiler() as profiler, profiler.scope("work") as work:
+            pass
+        assert work.result.end_bytes is None and work.result.state == "unknown"
+        assert "Nothing is known" in str(vramscope.expect_recording(lambda: None))
+        assert not torch.cuda.is_initialized()
+    with installed() as torch:
+        assert backends.auto().stats()["allocated_bytes"] == 0 and not torch.cuda.is_initialized()
+
+
+def test_a_driver_is_known_by_its_files_alone(monkeypatch, tmp_path):
+    from vramscope import _torch
+    look = _torch.has_driver.__defaults__[0]  # what the stand-in stands in front of
+    there, away = str(tmp_path), str(tmp_path / "none")
+    for kind, cuda, hip in (("cuda", "13.2", None), ("hip", None, "6.4")):
+        torch = types.SimpleNamespace(version=types.SimpleNamespace(cuda=cuda, hip=hip))
+        for paths, found in (((away, there), True), ((away,), False)):
+            monkeypatch.setattr(_torch, "_DRIVERS", {"cuda": (), "hip": (), kind: paths})
+            assert look(torch) is found
