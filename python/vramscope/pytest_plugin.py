@@ -65,12 +65,28 @@ class _Options:
         self.report = bool(option("vram"))
         self.required = bool(option("vram_required"))
         self.json: str | None = option("vram_json") or None
+        self.failed = False  # what was measured could not be written
+        if self.json is not None:
+            _check_place(self.json)
         self.leaks: int | None = None
         size = option("vram_leaks")
         if size:
             self.leaks = _bytes(size, "--vram-leaks")
         self.every_test = self.report or self.json is not None
         self.rows: list[dict[str, Any]] = []
+
+
+def _check_place(path: str) -> None:
+    """Refuses a file that can not be written before hours of tests."""
+    import errno
+    import os
+    folder = os.path.dirname(path) or "."
+    wrong = (errno.ENOENT if not os.path.exists(folder) else
+             errno.ENOTDIR if not os.path.isdir(folder) else
+             errno.EISDIR if os.path.isdir(path) else
+             errno.EACCES if not os.access(folder, os.W_OK | os.X_OK) else 0)
+    if wrong:
+        raise pytest.UsageError("--vram-json: %s: %s" % (path, os.strerror(wrong)))
 
 
 def _bytes(size: int | str, name: str) -> int:
@@ -305,13 +321,25 @@ def pytest_terminal_summary(terminalreporter: Any, config: Any) -> Generator[Non
     if options.report:
         _report_largest(terminalreporter, options.rows)
     if options.json is not None:
-        _write_json(options)
+        try:
+            _write_json(options)
+        except OSError as error:
+            options.failed = True
+            terminalreporter.write_line("vram: %s was not written: %s" % (
+                options.json, error.strerror), red=True)
     yield
     counts = _counts(options.rows)
     told = ["%d %s %s" % (count, "limit" if count == 1 else "limits", verdict)
             for verdict, count in counts.items() if count and verdict.startswith("not")]
     if told:
         terminalreporter.write_line("vram: %s" % ", ".join(told))
+
+
+@hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: Any) -> Generator[None, Any, None]:
+    yield
+    if session.config._vram.failed and session.exitstatus == 0:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def _counts(rows: list[dict[str, Any]]) -> dict[str, int]:

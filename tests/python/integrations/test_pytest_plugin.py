@@ -307,6 +307,22 @@ def test_a_run_that_asks_for_nothing_imports_nothing(tmp_path):
         assert option in run(tmp_path, text, "--help").stdout
 
 
+def test_a_file_that_can_not_be_written_is_refused_at_the_start(tmp_path):
+    for place, why in (("none/x.json", "No such file or directory"), (".", "Is a directory"),
+                       ("test_it.py/x.json", "Not a directory")):
+        done = run(tmp_path, "def test_it(): print('ran')\n", "--vram-json=" + str(tmp_path / place), "-s")
+        assert done.returncode == 4 and why in done.stderr and "ran" not in done.stdout
+
+
+def test_a_file_that_can_not_be_written_at_the_end_is_one_line(tmp_path):
+    text = "import os\ndef test_it(): os.rmdir('out')\n"
+    (tmp_path / "out").mkdir()
+    done = run(tmp_path, text, "--vram-json=out/x.json")
+    assert "vram: out/x.json was not written: No such file or directory" in done.stdout
+    assert done.returncode == 1 and "1 passed" in done.stdout and "Traceback" not in done.stdout + done.stderr
+    assert "INTERNALERROR" not in done.stdout
+
+
 def test_options_that_make_no_sense_are_refused(tmp_path):
     done = run(tmp_path, "def test_it(): pass\n", "--vram-leaks=much")
     assert done.returncode == pytest.ExitCode.USAGE_ERROR and "--vram-leaks: 'much': a size is" in done.stderr
