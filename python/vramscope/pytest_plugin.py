@@ -71,7 +71,10 @@ class _Options:
         self.leaks: int | None = None
         size = option("vram_leaks")
         if size:
-            self.leaks = _bytes(size, "--vram-leaks")
+            try:
+                self.leaks = _bytes(size, "--vram-leaks")
+            except ValueError as error:
+                raise pytest.UsageError(str(error)) from None
         self.every_test = self.report or self.json is not None
         self.rows: list[dict[str, Any]] = []
 
@@ -89,12 +92,16 @@ def _check_place(path: str) -> None:
         raise pytest.UsageError("--vram-json: %s: %s" % (path, os.strerror(wrong)))
 
 
-def _bytes(size: int | str, name: str) -> int:
+def _bytes(size: Any, name: str) -> int:
+    """ValueError for what is no size."""
     from vramscope import _core
     try:
-        return _core.size(size) if isinstance(size, str) else int(size)
-    except (_core.Error, TypeError, ValueError) as error:
-        raise pytest.UsageError("%s: %r: %s" % (name, size, error)) from None
+        found = _core.size(size) if isinstance(size, str) else int(size)
+    except (_core.Error, OverflowError, TypeError, ValueError) as error:
+        raise ValueError("%s: %r: %s" % (name, size, error)) from None
+    if found < 0 or found != size and not isinstance(size, str):
+        raise ValueError("%s: %r: it is no number of bytes" % (name, size))
+    return found
 
 
 class _Meter:
@@ -205,17 +212,24 @@ def _has_device(found: _core.ScopeResult, made: Profiler | None) -> bool:
 
 
 def _limits_of(item: Any) -> tuple[list[_Limit], Any]:
-    """The limits of the markers, the nearest first, and the device; UsageError for unknown words."""
+    """The limits of the markers, the nearest first, and the device; ValueError for what no marker
+    takes."""
     most: dict[str, Any] = {}
     for marker in item.iter_markers("vram"):
         unknown = set(marker.kwargs) - {*_LIMITS, "device"}
         if marker.args or unknown:
             wrong = ", ".join(sorted(unknown)) if unknown else "positional arguments"
-            raise pytest.UsageError("%s: the marker vram takes %s and device, not %s" % (
-                item.nodeid, ", ".join(_LIMITS), wrong))
+            raise ValueError("the marker vram takes %s and device, not %s" % (
+                ", ".join(_LIMITS), wrong))
         most = {**marker.kwargs, **most}
     device = most.pop("device", None)
-    return [_Limit(name, _bytes(size, "%s: %s" % (item.nodeid, name)))
+    if device is not None:
+        from vramscope import _core, backends
+        try:
+            backends.device_number(device)
+        except (_core.Error, TypeError, ValueError) as error:
+            raise ValueError("device: %s" % error) from None
+    return [_Limit(name, _bytes(size, name))
             for name, size in most.items() if size is not None], device
 
 
@@ -238,13 +252,18 @@ def pytest_configure(config: Any) -> None:
     config.addinivalue_line("markers", _MARKER)
     config._vram = _Options(config)
     config.pluginmanager.register(_Gathering(config._vram))
+    config.pluginmanager.register(_Refusing())
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
     options = config._vram
     for item in items:
         fixtures = {"vram", "vram_sim"} & set(getattr(item, "fixturenames", ()))
-        limits, device = _limits_of(item)
+        try:
+            limits, device = _limits_of(item)
+        except ValueError as error:
+            item._vram_refused = str(error)
+            continue
         asked = bool(limits) or "vram" in fixtures
         if asked or fixtures or options.every_test or options.leaks is not None:
             item._vram = _Meter(options, limits, device, asked)
@@ -302,6 +321,16 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, None
     report.user_properties.append(("vram", meter.row(item.nodeid)))
     if report.failed:
         report.sections.append(("vramscope", meter.text()))
+
+
+class _Refusing:
+    """Fails tests whose marker makes no sense, before their fixtures are made."""
+
+    @hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: Any) -> None:
+        why = getattr(item, "_vram_refused", None)
+        if why is not None:
+            raise pytest.fail.Exception("vram: " + why, pytrace=False)
 
 
 class _Gathering:
