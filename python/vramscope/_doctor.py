@@ -122,7 +122,7 @@ def look_at_recorder(torch: Any) -> list[Row]:
 
 def look_at_backend() -> tuple[Row, _core.Backend | None]:
     """The row of the backend that is taken where nobody says which, and that backend."""
-    wanted = os.environ.get("VRAMSCOPE_BACKEND", "auto")
+    wanted = os.environ.get("VRAMSCOPE_BACKEND") or "auto"
     try:
         backend = backends.auto()
     except Exception as error:  # a name that there is not, a torch that is not known

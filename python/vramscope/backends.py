@@ -60,7 +60,7 @@ def sim() -> _core.Backend:
 
 def auto() -> _core.Backend:
     """What is asked where nobody says what."""
-    wanted = os.environ.get("VRAMSCOPE_BACKEND", "auto")
+    wanted = os.environ.get("VRAMSCOPE_BACKEND") or "auto"
     if _active and wanted in ("auto", "sim"):
         return _active[-1][1]
     return choose(wanted) or torch() or none()
@@ -91,7 +91,7 @@ def available(backend: _core.Backend) -> bool:
 
 def device_number(device: Any) -> int | None:
     """None, or the number of `0`, `"cuda"`, `"cuda:0"` or a torch.device."""
-    if device is None or isinstance(device, int):
+    if device is None or isinstance(device, int) and not isinstance(device, bool):
         return device
     if isinstance(device, str):
         kind, _, digits = device.partition(":")
@@ -99,7 +99,9 @@ def device_number(device: Any) -> int | None:
             raise _core._usage(f"there is no device {device!r}: write cuda or cuda:0")
         number = int(digits) if digits else None
     else:
-        kind, number = device.type, device.index
+        kind, number = getattr(device, "type", None), getattr(device, "index", None)
+        if not isinstance(kind, str) or not isinstance(number, int | None):
+            raise TypeError(f"a device is a number, a text or a torch.device, not {device!r}")
     if kind not in ("cuda", "hip"):
         raise _core._usage(f"there is no device {device!s}: memory is counted of cuda devices")
     return number

@@ -450,3 +450,16 @@ def test_enable_takes_settings_in_place(device, process):
         vramscope.enable(colour=True)
     with pytest.raises(ValueError, match="open"), process.scope("open"):
         vramscope.enable(stats=True)
+
+
+@pytest.mark.parametrize("wrong", (1.5, b"x", [], True, object()))
+@pytest.mark.parametrize("made", (vramscope.Profiler, vramscope.Tracker, vramscope.LeakDetector))
+def test_a_device_of_a_type_that_is_none_is_refused_with_a_sentence(made, wrong):
+    with pytest.raises(TypeError, match="a device is a number, a text or a torch.device, not "):
+        made(wrong)
+
+
+def test_an_empty_variable_is_as_one_that_is_not_set(monkeypatch):
+    monkeypatch.setenv("VRAMSCOPE_BACKEND", "")
+    with sim.Device():
+        assert vramscope.Profiler().backend.name == "sim"
