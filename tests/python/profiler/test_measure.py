@@ -222,3 +222,29 @@ def test_a_driver_is_known_by_its_files_alone(monkeypatch, tmp_path):
         for paths, found in (((away, there), True), ((away,), False)):
             monkeypatch.setattr(_torch, "_DRIVERS", {"cuda": (), "hip": (), kind: paths})
             assert look(torch) is found
+
+
+@pytest.mark.parametrize("seconds", (float("nan"), float("inf"), -1))
+def test_seconds_that_never_end_are_refused(seconds):
+    with sim.Device(), pytest.raises(ValueError, match="seconds is a number of at least 0"):
+        vramscope.measure_utilisation(lambda: pytest.fail("it ran"), seconds=seconds)
+
+
+@pytest.mark.parametrize("counts", ({"iterations": 0}, {"iterations": -1}, {"warmup": -1}))
+def test_calls_that_are_none_are_refused(counts):
+    with sim.Device(), pytest.raises(ValueError, match=f"{next(iter(counts))} is . at least"):
+        vramscope.measure_latency(lambda: pytest.fail("it ran"), **counts)
+
+
+@pytest.mark.parametrize("counts", ({"batches": 0}, {"batches": -3}, {"warmup": -1}))
+def test_batches_that_are_none_are_refused(counts):
+    with sim.Device(), pytest.raises(ValueError, match=f"{next(iter(counts))} is . at least"):
+        vramscope.measure_training(None, [], criterion=None, optimizer=None, **counts)
+
+
+def test_a_name_that_is_not_measured_is_a_key_error():
+    with sim.Device() as device:
+        made = vramscope.measure_latency(lambda: device.advance(1000), iterations=1, warmup=0)
+    for call, there in ((made.time, "latency"), (made.figure, "utilisation")):
+        with pytest.raises(KeyError, match="there is no 'nope' among the .*" + there):
+            call("nope")
