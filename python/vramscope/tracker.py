@@ -522,22 +522,42 @@ def runs(folder: Path) -> list[dict[str, Any]]:
     """The runs that trackers have left in a folder, oldest first: their manifests, as dicts.
 
     The status is "completed", "interrupted" (by an exception or the program's end), "incomplete"
-    (records are missing, or the process is no more) or "running".
+    (records are missing, or the process is no more) or "running". A manifest that cannot be read is
+    left out, with a VramscopeNote that names its file.
     """
-    import json
-    import socket
-    found = []
+    import warnings
+    found: list[dict[str, Any]] = []
     text = os.fsdecode(folder)
     for name in sorted(os.listdir(text)):
         if not name.endswith(".manifest.json"):
             continue
-        with open(os.path.join(text, name), encoding="utf-8") as file:
-            manifest: dict[str, Any] = json.load(file)
-        if manifest["status"] == "running" and manifest["host"] == socket.gethostname() \
-                and not _lives(manifest["pid"]):
-            manifest["status"] = "incomplete"
-        found.append(manifest)
+        path = os.path.join(text, name)
+        try:
+            found.append(_manifest(path))
+        except (OSError, OverflowError, RecursionError, ValueError) as error:
+            warnings.warn(f"a run was left out: {path}: {error}", _core.VramscopeNote, stacklevel=2)
     return sorted(found, key=lambda manifest: (manifest["began_us"], manifest["run_id"]))
+
+
+_MANIFEST: dict[str, type] = {"status": str, "host": str, "pid": int, "began_us": int,
+                              "run_id": str}
+
+
+def _manifest(path: str) -> dict[str, Any]:
+    """Of a file; ValueError where that is no manifest."""
+    import json
+    import socket
+    with open(path, encoding="utf-8") as file:
+        manifest: dict[str, Any] = json.load(file)
+    if not isinstance(manifest, dict):
+        raise ValueError("it is no manifest of a run")
+    for name, kind in _MANIFEST.items():
+        if not isinstance(manifest.get(name), kind):
+            raise ValueError(f"it is no manifest of a run: {name!r} is missing or wrong")
+    if manifest["status"] == "running" and manifest["host"] == socket.gethostname() \
+            and not _lives(manifest["pid"]):
+        manifest["status"] = "incomplete"
+    return manifest
 
 
 def _lives(pid: int) -> bool:
