@@ -99,7 +99,8 @@ class _Magic:
         try:
             return self._do(line, cell)
         except (OSError, _core.Error) as error:
-            raise _UsageError(str(error)) from None
+            path = getattr(error, "path", None)
+            raise _UsageError(str(error) if path is None else f"{path}: {error}") from None
 
     def _do(self, line: str, cell: str | None) -> _core.ScopeResult | None:
         options, rest = _options(line)
