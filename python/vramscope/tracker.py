@@ -350,6 +350,8 @@ class Tracker:
                  sink: Path | None = None, live: bool = False, job_id: str | None = None,
                  rank: int | None = None, local_rank: int | None = None,
                  world_size: int | None = None) -> None:
+        if thresholds is not None and not isinstance(thresholds, Thresholds):
+            raise TypeError(f"thresholds are Thresholds or None, not {thresholds!r}")
         self._begin(_core.Tracker(backend=backends.choose(backend),
                                   device=backends.device_number(device), interval=interval,
                                   capacity=capacity, host=False, process=False,
@@ -441,6 +443,8 @@ class Tracker:
         callback is counted there, too, and the text of the first one kept.
         """
         _kind_bit(kind)
+        if not callable(callback):
+            raise TypeError(f"a callback can be called, unlike {callback!r}")
 
         def call(event: Event) -> object:
             return callback(event)

@@ -463,3 +463,11 @@ def test_an_empty_variable_is_as_one_that_is_not_set(monkeypatch):
     monkeypatch.setenv("VRAMSCOPE_BACKEND", "")
     with sim.Device():
         assert vramscope.Profiler().backend.name == "sim"
+
+
+@pytest.mark.parametrize("index", ("x", 1.5, []))
+def test_a_step_has_a_number(device, index):
+    with Profiler() as p:
+        with pytest.raises(TypeError, match="the number of a step is an int, not "):
+            p.step(index)
+        assert p.step(3).info == "step 3" and p.step().info == "step 4"
