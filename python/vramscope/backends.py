@@ -93,6 +93,7 @@ def device_number(device: Any) -> int | None:
     """None, or the number of `0`, `"cuda"`, `"cuda:0"` or a torch.device."""
     if device is None or isinstance(device, int) and not isinstance(device, bool):
         return device
+    kind: Any
     if isinstance(device, str):
         kind, _, digits = device.partition(":")
         if digits and not digits.isdecimal():
