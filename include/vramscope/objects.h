@@ -113,6 +113,7 @@ struct vrs_growth_options {
     uint32_t every;           /* steps from one reading to the next */
     uint32_t wanted;          /* readings that decide, 3 at least */
     uint64_t least_bytes;     /* what grows by less does not count */
+    uint64_t present_bytes;   /* a reading of now, before garbage is collected; as the next */
     uint64_t collected_bytes; /* a reading after garbage was collected; UINT64_MAX: there is none */
     const struct vrs_census *first, *last; /* NULL: objects were not counted */
 };

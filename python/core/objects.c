@@ -241,9 +241,9 @@ PyObject *objects_growth(PyObject *module, PyObject *args)
     struct vrs_growth_options options = { .size = sizeof options };
     struct census census[2] = { { .tensor = NULL } };
     unsigned int first_step, every, wanted;
-    if (!PyArg_ParseTuple(args, "OIIIO&O&OO:_growth", &readings, &first_step, &every, &wanted,
-                          number_into, &options.least_bytes, number_into, &options.collected_bytes,
-                          &first, &last) ||
+    if (!PyArg_ParseTuple(args, "OIIIO&O&O&OO:_growth", &readings, &first_step, &every, &wanted,
+                          number_into, &options.least_bytes, number_into, &options.present_bytes,
+                          number_into, &options.collected_bytes, &first, &last) ||
         (texts = PyList_New(0)) == NULL)
         return NULL;
     uint32_t moments = 0;

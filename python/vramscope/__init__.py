@@ -60,7 +60,8 @@ _HOMES = {
     "view": "_core",
     "watch_cycles": "cycles",
 }
-__all__ = sorted(_HOMES)
+# `from vramscope import *` leaves the program its own open().
+__all__ = sorted(_HOMES.keys() - {"open"})
 
 
 def __getattr__(name):
@@ -78,7 +79,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    return [*globals(), "__version__", *__all__]
+    return sorted({*globals(), "__version__", *_HOMES})
 
 
 def load_ipython_extension(shell):

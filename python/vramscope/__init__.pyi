@@ -95,7 +95,6 @@ __all__ = [
     "model_size",
     "names",
     "on_oom",
-    "open",
     "phase",
     "record",
     "scope",

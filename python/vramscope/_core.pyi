@@ -641,8 +641,8 @@ def version() -> str: ...
 _Census = tuple[int, int | None, list[tuple[Any, ...]]]
 
 def _growth(readings: list[int | None], first_step: int, every: int, wanted: int, least_bytes: int,
-            collected_bytes: int | None, first: _Census | None, last: _Census | None,
-            /) -> Result: ...
+            present_bytes: int | None, collected_bytes: int | None, first: _Census | None,
+            last: _Census | None, /) -> Result: ...
 _Columns = Mapping[str, Iterable[Any]]
 _Finding = tuple[str, int, float | None, dict[str, Any], list[int]]
 

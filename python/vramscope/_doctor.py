@@ -122,12 +122,15 @@ def look_at_recorder(torch: Any) -> list[Row]:
 
 def look_at_backend() -> tuple[Row, _core.Backend | None]:
     """The row of the backend that is taken where nobody says which, and that backend."""
-    wanted = os.environ.get("VRAMSCOPE_BACKEND", "auto")
+    wanted = os.environ.get("VRAMSCOPE_BACKEND") or "auto"
     try:
         backend = backends.auto()
     except Exception as error:  # a name that there is not, a torch that is not known
         return raised("backend", f"VRAMSCOPE_BACKEND={wanted}", error,
                       "set VRAMSCOPE_BACKEND to auto, torch, sim or none"), None
+    if wanted in ("auto", "torch") and backend.name == "torch" and without_driver():
+        return row("backend", "torch", "torch was built for a GPU whose driver is not here; "
+                   "figures of a running program are unknown", "install the GPU's driver"), backend
     if wanted == "auto" and backend.name == "torch":
         return row("backend", "torch", "torch is imported and was built for a GPU"), backend
     if wanted == "auto" and backend.name == "sim":
@@ -138,11 +141,18 @@ def look_at_backend() -> tuple[Row, _core.Backend | None]:
                "are unknown", "install a build of torch with CUDA"), backend
 
 
+def without_driver() -> bool:
+    """Whether the torch that is imported finds no driver, and has used none."""
+    from vramscope import _torch
+    torch = sys.modules["torch"]
+    return not torch.cuda.is_initialized() and not _torch.has_driver(torch)
+
+
 def look_at_reading(backend: _core.Backend) -> Row:
     """What it costs to ask the backend for its counters."""
     if backend.name != "none" and backend.stats()["state"] == "unknown":
         return row("reading", "unknown", f"the backend {backend.name} tells nothing",
-                   "look at the row of torch")
+                   "look at the rows of torch and of the backend")
     costs = []
     for _ in range(READINGS):
         begun = time.perf_counter_ns()

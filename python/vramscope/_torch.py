@@ -1,10 +1,31 @@
 """All that is used of torch's private functions; where one is gone, the answer is "not there"."""
 from __future__ import annotations
 
+import os
+import sys
+
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from typing import Any
+
+
+# What a driver brings, by the kind of build: a look at a name initialises nothing.
+_DRIVERS = {
+    "cuda": ("/dev/nvidiactl", "/dev/nvidia0", "/proc/driver/nvidia/version", "/dev/nvgpu",
+             "/dev/nvhost-gpu", "/dev/dxg"),
+    "hip": ("/dev/kfd", "/dev/dxg"),
+}
+
+
+def has_driver(torch: Any) -> bool:
+    """Whether a driver is here that torch was built for; it is not initialised."""
+    kind = "hip" if getattr(torch.version, "hip", None) else "cuda"
+    if sys.platform == "win32":
+        name = "amdhip64.dll" if kind == "hip" else "nvcuda.dll"
+        root = os.environ.get("SystemRoot", r"C:\Windows")
+        return os.path.exists(os.path.join(root, "System32", name))
+    return any(map(os.path.exists, _DRIVERS[kind]))
 
 
 class _Leaves(dict):  # type: ignore[type-arg]
@@ -22,12 +43,15 @@ class Statistics:
     """The counters of torch's allocator, as the methods of a Backend.
 
     Before CUDA is initialised nothing is allocated, so that zeros are exact; the raw functions are
-    not called then, because they raise. In a child of a process that used CUDA nothing is known.
+    not called then, because they raise. Without a driver nothing will be, and nothing is known, as
+    in a child of a process that used CUDA.
     """
 
     _zeros = _Leaves()
 
     def __init__(self, torch: Any) -> None:
+        self._torch = torch
+        self._driver: bool | None = None  # not asked yet
         self._cuda = torch.cuda
         self._raw = getattr(torch._C, "_cuda_memoryStats", None)
         self._raw_reset = getattr(torch._C, "_cuda_resetPeakMemoryStats", None)
@@ -47,7 +71,9 @@ class Statistics:
     def stats(self, device: int) -> Any:
         """Statistics of a device: nested, or flat where the raw function is gone."""
         if not self._used():
-            return self._zeros
+            if self._driver is None:
+                self._driver = has_driver(self._torch)
+            return self._zeros if self._driver else None
         return self._raw(device) if self._raw is not None else self._cuda.memory_stats(device)
 
     def reset_peak(self, device: int) -> None:
@@ -190,7 +216,7 @@ def cudnn_benchmark(torch: Any) -> bool | None:
 def open_range(torch: Any, name: str, *, always: bool) -> Any:
     """A range of torch's profiler that is open, while torch records memory or `always`; or None."""
     try:
-        if not always and not torch._C._cuda_isHistoryEnabled():
+        if not always and not (torch.cuda.is_initialized() and torch._C._cuda_isHistoryEnabled()):
             return None
         opened = torch.profiler.record_function(name)
         opened.__enter__()
@@ -289,7 +315,7 @@ class Recorder:
     def enabled(self) -> bool:
         """Whether somebody records; without a driver, which the question needs, nobody does."""
         try:
-            return bool(self._on()) if self._on is not None else False
+            return self._on is not None and has_driver(self._torch) and bool(self._on())
         except Exception:
             return False
 

@@ -1,8 +1,8 @@
 """Which devices are asked: torch's, those of a simulation, or none.
 
 `VRAMSCOPE_BACKEND` is auto, torch, sim or none. Auto, which is the default, takes the simulation
-that is active, else torch if it is imported and was built for CUDA or HIP, else none. Nothing here
-imports torch or initialises a device.
+that is active, else torch if it is imported and was built for CUDA or HIP, else none; without a
+driver torch's figures are unknown. Nothing here imports torch or initialises a device.
 """
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def sim() -> _core.Backend:
 
 def auto() -> _core.Backend:
     """What is asked where nobody says what."""
-    wanted = os.environ.get("VRAMSCOPE_BACKEND", "auto")
+    wanted = os.environ.get("VRAMSCOPE_BACKEND") or "auto"
     if _active and wanted in ("auto", "sim"):
         return _active[-1][1]
     return choose(wanted) or torch() or none()
@@ -91,15 +91,18 @@ def available(backend: _core.Backend) -> bool:
 
 def device_number(device: Any) -> int | None:
     """None, or the number of `0`, `"cuda"`, `"cuda:0"` or a torch.device."""
-    if device is None or isinstance(device, int):
+    if device is None or isinstance(device, int) and not isinstance(device, bool):
         return device
+    kind: Any
     if isinstance(device, str):
         kind, _, digits = device.partition(":")
         if digits and not digits.isdecimal():
             raise _core._usage(f"there is no device {device!r}: write cuda or cuda:0")
         number = int(digits) if digits else None
     else:
-        kind, number = device.type, device.index
+        kind, number = getattr(device, "type", None), getattr(device, "index", None)
+        if not isinstance(kind, str) or not isinstance(number, int | None):
+            raise TypeError(f"a device is a number, a text or a torch.device, not {device!r}")
     if kind not in ("cuda", "hip"):
         raise _core._usage(f"there is no device {device!s}: memory is counted of cuda devices")
     return number

@@ -23,6 +23,8 @@ __all__ = ["load", "unload"]
 
 try:
     _display: Any = importlib.import_module("IPython.display").display
+    # The shell shows it as one line.
+    _UsageError: Any = importlib.import_module("IPython.core.error").UsageError
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] != "IPython":
         raise
@@ -30,6 +32,8 @@ except ModuleNotFoundError as error:
 
 _FLAGS = {"-q": "quiet", "-r": "result"}
 _WORD = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|(\S+))""")
+# `report = f()` is a statement; no file has such a name.
+_ASSIGNS = re.compile(r"report\s*(?:[-+*/%&|^@]|//|\*\*|<<|>>)?=|report\s*[:,]")
 _VALUES = {"-n": "name", "--record": "record", "--device": "device"}
 
 
@@ -92,17 +96,29 @@ class _Magic:
         self._shell, self._backend = shell, backend
 
     def __call__(self, line: str, cell: str | None = None) -> _core.ScopeResult | None:
+        try:
+            return self._do(line, cell)
+        except (OSError, _core.Error) as error:
+            path = getattr(error, "path", None)
+            raise _UsageError(str(error) if path is None else f"{path}: {error}") from None
+
+    def _do(self, line: str, cell: str | None) -> _core.ScopeResult | None:
         options, rest = _options(line)
-        if cell is None and rest.partition(" ")[0] == "report":
+        if cell is None and rest.partition(" ")[0] == "report" and not _ASSIGNS.match(rest):
             self._report(rest.partition(" ")[2])
             return None
         if cell is not None and rest:
             raise _core._usage("behind the options nothing is wanted: %s" % rest)
+        if cell is None and not rest:
+            raise _core._usage("a statement is wanted, or report and a file; %vramscope? tells more")
         code = rest if cell is None else cell
         return self._measure(code, options)
 
     def _report(self, words: str) -> None:
-        files = shlex.split(words)
+        try:
+            files = shlex.split(words)
+        except ValueError as error:
+            raise _core._usage("report: %s" % error) from None
         if len(files) != 1:
             raise _core._usage("report wants one file")
         with _core.load(files[0]) as recording:
@@ -171,8 +187,12 @@ def _tell(error: BaseException) -> None:
 
 def load(shell: Any, backend: Any = None) -> None:
     """Gives a shell the magics."""
-    shell.register_magic_function(_Magic(shell, backend), magic_kind="line_cell",
-                                  magic_name="vramscope")
+    magic = _Magic(shell, backend)
+
+    def vramscope(line: str, cell: str | None = None) -> _core.ScopeResult | None:
+        return magic(line, cell)
+    vramscope.__doc__ = __doc__  # what %vramscope? shows
+    shell.register_magic_function(vramscope, magic_kind="line_cell", magic_name="vramscope")
 
 
 def unload(shell: Any) -> None:

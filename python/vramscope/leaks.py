@@ -51,8 +51,13 @@ class Leaks(Answer):
         return self._result.verdict
 
     @property
+    def freed(self) -> bool:
+        """Whether what grew was freed after the last step, before it was asked."""
+        return bool(self["freed"])
+
+    @property
     def held_by_cycles(self) -> bool:
-        """Whether one collection of garbage took the growth away."""
+        """Whether one collection of garbage, and nothing before it, took the growth away."""
         collection = self["collection"]
         return collection is not None and bool(collection["held_by_cycles"])
 
@@ -106,6 +111,12 @@ def _tensors(kind: str, number: int | None) -> list[tuple[Any, ...]]:
         except (AttributeError, NotImplementedError, RuntimeError):
             continue  # a wrapper that cannot be asked: its bytes are among the invisible ones
     return rows
+
+
+def _grow(sites: _core.Result) -> bool:
+    """Whether a line of an answer of Recording.leaks() grows."""
+    return any(site["class"] in ("leak", "suspect") for device in sites.to_dict()["devices"]
+               for site in (device["result"] or {"sites": ()})["sites"])
 
 
 class LeakDetector:
@@ -189,18 +200,23 @@ class LeakDetector:
     def suspects(self) -> Leaks:
         """Whether memory grows, and what grew: a Leaks.
 
-        Where it grows, garbage is collected once; what goes with it is "held by reference cycles".
+        Where it grows, and what grew is still there, garbage is collected once; what goes with it
+        is "held by reference cycles". What shrank after the last step is not listed; `sites` are
+        of the steps, and say nothing of what was freed after them.
         """
-        found = self._judge(None, None)
+        found = self._judge()
         if not found.verdict:
             return Leaks(found)
         backend = self._resolve()
+        present = self._read(backend)
         sites = self._sites()
-        now = self._readings[-1]
-        last = (self._steps - self._steps % self._every, now, self._census(backend)) \
+        last = (self._steps - self._steps % self._every, present, self._census(backend)) \
             if sites is None and self._first is not None else None
+        found = self._judge(present, None, last)
+        if found.to_dict()["freed"]:
+            return Leaks(found, sites)
         gc.collect()
-        return Leaks(self._judge(self._read(backend), last), sites)
+        return Leaks(self._judge(present, self._read(backend), last), sites)
 
     def check(self) -> None:
         """Raises LeakError with the table where memory grows; warns where that is not decided.
@@ -251,13 +267,13 @@ class LeakDetector:
         requested: int | None = stats.get("requested_bytes")
         return requested if requested is not None else stats.get("allocated_bytes")
 
-    def _judge(self, collected: int | None,
-               last: tuple[int, int | None, list[tuple[Any, ...]]] | None) -> _core.Result:
+    def _judge(self, present: int | None = None, collected: int | None = None,
+               last: tuple[int, int | None, list[tuple[Any, ...]]] | None = None) -> _core.Result:
         readings = list(self._readings)
         newest = self._steps - self._steps % self._every
         oldest = newest - max(len(readings) - 1, 0) * self._every
         return _core._growth(readings, max(oldest, 0), self._every, self._wanted, self._least,
-                             collected, self._first if last is not None else None, last)
+                             present, collected, self._first if last is not None else None, last)
 
     def _census(self, backend: _core.Backend) -> list[tuple[Any, ...]]:
         owner = backend.owner
@@ -279,7 +295,7 @@ class LeakDetector:
         return source is not None and bool(source.enabled())
 
     def _sites(self) -> _core.Result | None:
-        """What the memory history says, where it is on."""
+        """What the memory history says of what grows, where it is on, and where it sees that."""
         if not self._recording():
             return None
         import tempfile
@@ -289,7 +305,8 @@ class LeakDetector:
                 path = os.path.join(folder, "steps.pickle")
                 recording.write_snapshot(self._source(), path, seconds=recording.NAMES_SECONDS)
                 with _core.load(path) as made:
-                    return made.leaks(device=self._number, path="history")
+                    found = made.leaks(device=self._number, path="history")
+                    return found if _grow(found) else None
         except (OSError, _core.Error) as error:
             recording.log("the memory history was not read: %s" % error)
             return None

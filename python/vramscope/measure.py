@@ -142,13 +142,20 @@ class Measurement(Mapping[str, Any]):
         return len(self._document)
 
     def time(self, name: str) -> dict[str, Any]:
-        """The row of `times` of a name."""
-        found: dict[str, Any] = next(row for row in self["times"] if row["name"] == name)
-        return found
+        """The row of `times` of a name; KeyError where there is none."""
+        return self._named("times", name)
 
     def figure(self, name: str) -> Any:
-        """The value of a figure."""
-        return next(row["value"] for row in self["figures"] if row["name"] == name)
+        """The value of a figure; KeyError where there is none."""
+        return self._named("figures", name)["value"]
+
+    def _named(self, rows: str, name: str) -> dict[str, Any]:
+        for row in self[rows]:
+            if row["name"] == name:
+                found: dict[str, Any] = row
+                return found
+        there = ", ".join(row["name"] for row in self[rows]) or "none"
+        raise KeyError(f"there is no {name!r} among the {rows}: {there}")
 
     def json(self) -> str:
         """The document, as docs/schema/measurement.schema.json describes it."""
@@ -218,6 +225,14 @@ def _notes(clock: Clock, *more: str) -> list[str]:
     return [*([] if clock.why is None else [f"Times are the host's: {clock.why}."]), *more]
 
 
+def check_counts(**counts: int) -> None:
+    """ValueError for a warm-up below 0, or another count below 1."""
+    for name, count in counts.items():
+        least = 0 if name == "warmup" else 1
+        if count < least:
+            raise ValueError(f"{name} is {least} at least, not {count!r}")
+
+
 def _move(model: Any, value: Any) -> Any:
     place = device_of(model)
     return value.to(place) if place is not None and hasattr(value, "to") else value
@@ -232,7 +247,7 @@ def measure_latency(model: Any, *inputs: Any, iterations: int = 100,
     are counted. warmup: calls before them, which are in no statistics; `first` and `steady_from`
     are of all. Times are in ms, of the device's events, or the host's clock.
 
-    What the model raises is raised.
+    What the model raises is raised; ValueError where `iterations` is below 1 or `warmup` below 0.
 
     >>> import vramscope
     >>> from vramscope import sim
@@ -241,6 +256,7 @@ def measure_latency(model: Any, *inputs: Any, iterations: int = 100,
     >>> made.time("latency")["median"], made.time("latency")["clock"]
     (2.0, 'device')
     """
+    check_counts(iterations=iterations, warmup=warmup)
     clock = clock_for(model)
     moved = [_move(model, value) for value in inputs]
     training = getattr(model, "training", None)
@@ -274,7 +290,7 @@ def measure_utilisation(step: Callable[[], object], *, seconds: float = 1.0,
     readings in percent, at most ten a second; "device_used_bytes" the memory that all processes use.
     Both are None where the driver does not tell them.
 
-    What step() raises is raised.
+    What step() raises is raised; ValueError where `seconds` is below 0, infinite or no number.
 
     >>> import vramscope
     >>> from vramscope import sim
@@ -284,6 +300,8 @@ def measure_utilisation(step: Callable[[], object], *, seconds: float = 1.0,
     >>> made.text().splitlines()[0]
     'GPU Utilization: 87%, Memory: 0 MB'
     """
+    if not 0 <= seconds < math.inf:
+        raise ValueError(f"seconds is a number of at least 0, not {seconds!r}")
     clock = clock_for(model)
     busy, begin = _Busy(clock), clock.host_ns()
     for _ in range(_MOST_STEPS):
@@ -309,7 +327,8 @@ def measure_training(model: Any, dataloader: Iterable[Any], *, criterion: Callab
     Figures: "throughput" of the loop with its loading, "throughput_without_loading",
     "loading_to_computing", the share of reserved bytes that is split and can not be given back.
 
-    What the program's parts raise is raised.
+    What the program's parts raise is raised; ValueError where `batches` is below 1 or `warmup`
+    below 0.
 
     >>> import vramscope
     >>> from vramscope import sim
@@ -327,4 +346,5 @@ def measure_training(model: Any, dataloader: Iterable[Any], *, criterion: Callab
     [('forward', 2.0), ('backward', 4.0), ('optimizer', 1.0), ('step', 7.0)]
     """
     from vramscope import _measure_training
+    check_counts(batches=batches, warmup=warmup)
     return _measure_training.run(model, dataloader, criterion, optimizer, batches, warmup)

@@ -430,7 +430,10 @@ class Profiler(_core.Profiler):
         """Ends the step that is open and begins the next; returns a Record, None while disabled.
 
         Steps are totalled under the name "step"; `index` counts from 0 where it is not given.
+        Raises TypeError where it is no number.
         """
+        if index is not None and not hasattr(index, "__index__"):
+            raise TypeError(f"the number of a step is an int, not {index!r}")
         if not self.enabled:
             return None
         self._end_step()

@@ -65,20 +65,43 @@ class _Options:
         self.report = bool(option("vram"))
         self.required = bool(option("vram_required"))
         self.json: str | None = option("vram_json") or None
+        self.failed = False  # what was measured could not be written
+        if self.json is not None:
+            _check_place(self.json)
         self.leaks: int | None = None
         size = option("vram_leaks")
         if size:
-            self.leaks = _bytes(size, "--vram-leaks")
+            try:
+                self.leaks = _bytes(size, "--vram-leaks")
+            except ValueError as error:
+                raise pytest.UsageError(str(error)) from None
         self.every_test = self.report or self.json is not None
         self.rows: list[dict[str, Any]] = []
 
 
-def _bytes(size: int | str, name: str) -> int:
+def _check_place(path: str) -> None:
+    """Refuses a file that can not be written before hours of tests."""
+    import errno
+    import os
+    folder = os.path.dirname(path) or "."
+    wrong = (errno.ENOENT if not os.path.exists(folder) else
+             errno.ENOTDIR if not os.path.isdir(folder) else
+             errno.EISDIR if os.path.isdir(path) else
+             errno.EACCES if not os.access(folder, os.W_OK | os.X_OK) else 0)
+    if wrong:
+        raise pytest.UsageError("--vram-json: %s: %s" % (path, os.strerror(wrong)))
+
+
+def _bytes(size: Any, name: str) -> int:
+    """ValueError for what is no size."""
     from vramscope import _core
     try:
-        return _core.size(size) if isinstance(size, str) else int(size)
-    except (_core.Error, TypeError, ValueError) as error:
-        raise pytest.UsageError("%s: %r: %s" % (name, size, error)) from None
+        found = _core.size(size) if isinstance(size, str) else int(size)
+    except (_core.Error, OverflowError, TypeError, ValueError) as error:
+        raise ValueError("%s: %r: %s" % (name, size, error)) from None
+    if found < 0 or found != size and not isinstance(size, str):
+        raise ValueError("%s: %r: it is no number of bytes" % (name, size))
+    return found
 
 
 class _Meter:
@@ -189,17 +212,24 @@ def _has_device(found: _core.ScopeResult, made: Profiler | None) -> bool:
 
 
 def _limits_of(item: Any) -> tuple[list[_Limit], Any]:
-    """The limits of the markers, the nearest first, and the device; UsageError for unknown words."""
+    """The limits of the markers, the nearest first, and the device; ValueError for what no marker
+    takes."""
     most: dict[str, Any] = {}
     for marker in item.iter_markers("vram"):
         unknown = set(marker.kwargs) - {*_LIMITS, "device"}
         if marker.args or unknown:
             wrong = ", ".join(sorted(unknown)) if unknown else "positional arguments"
-            raise pytest.UsageError("%s: the marker vram takes %s and device, not %s" % (
-                item.nodeid, ", ".join(_LIMITS), wrong))
+            raise ValueError("the marker vram takes %s and device, not %s" % (
+                ", ".join(_LIMITS), wrong))
         most = {**marker.kwargs, **most}
     device = most.pop("device", None)
-    return [_Limit(name, _bytes(size, "%s: %s" % (item.nodeid, name)))
+    if device is not None:
+        from vramscope import _core, backends
+        try:
+            backends.device_number(device)
+        except (_core.Error, TypeError, ValueError) as error:
+            raise ValueError("device: %s" % error) from None
+    return [_Limit(name, _bytes(size, name))
             for name, size in most.items() if size is not None], device
 
 
@@ -222,13 +252,18 @@ def pytest_configure(config: Any) -> None:
     config.addinivalue_line("markers", _MARKER)
     config._vram = _Options(config)
     config.pluginmanager.register(_Gathering(config._vram))
+    config.pluginmanager.register(_Refusing())
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
     options = config._vram
     for item in items:
         fixtures = {"vram", "vram_sim"} & set(getattr(item, "fixturenames", ()))
-        limits, device = _limits_of(item)
+        try:
+            limits, device = _limits_of(item)
+        except ValueError as error:
+            item._vram_refused = str(error)
+            continue
         asked = bool(limits) or "vram" in fixtures
         if asked or fixtures or options.every_test or options.leaks is not None:
             item._vram = _Meter(options, limits, device, asked)
@@ -288,6 +323,16 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, None
         report.sections.append(("vramscope", meter.text()))
 
 
+class _Refusing:
+    """Fails tests whose marker makes no sense, before their fixtures are made."""
+
+    @hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: Any) -> None:
+        why = getattr(item, "_vram_refused", None)
+        if why is not None:
+            raise pytest.fail.Exception("vram: " + why, pytrace=False)
+
+
 class _Gathering:
     """Takes rows out of reports, those of other processes too."""
 
@@ -305,13 +350,25 @@ def pytest_terminal_summary(terminalreporter: Any, config: Any) -> Generator[Non
     if options.report:
         _report_largest(terminalreporter, options.rows)
     if options.json is not None:
-        _write_json(options)
+        try:
+            _write_json(options)
+        except OSError as error:
+            options.failed = True
+            terminalreporter.write_line("vram: %s was not written: %s" % (
+                options.json, error.strerror), red=True)
     yield
     counts = _counts(options.rows)
     told = ["%d %s %s" % (count, "limit" if count == 1 else "limits", verdict)
             for verdict, count in counts.items() if count and verdict.startswith("not")]
     if told:
         terminalreporter.write_line("vram: %s" % ", ".join(told))
+
+
+@hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: Any) -> Generator[None, Any, None]:
+    yield
+    if session.config._vram.failed and session.exitstatus == 0:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def _counts(rows: list[dict[str, Any]]) -> dict[str, int]:

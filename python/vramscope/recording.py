@@ -93,7 +93,7 @@ class SimSource:
 def source() -> tuple[Source | None, str | None]:
     """(the source that is there, None) or (None, why there is none)."""
     from vramscope import backends
-    wanted = os.environ.get("VRAMSCOPE_BACKEND", "auto")
+    wanted = os.environ.get("VRAMSCOPE_BACKEND") or "auto"
     device = backends.active() if wanted in ("auto", "sim") else None
     if device is not None:
         return SimSource(device), None

@@ -350,6 +350,8 @@ class Tracker:
                  sink: Path | None = None, live: bool = False, job_id: str | None = None,
                  rank: int | None = None, local_rank: int | None = None,
                  world_size: int | None = None) -> None:
+        if thresholds is not None and not isinstance(thresholds, Thresholds):
+            raise TypeError(f"thresholds are Thresholds or None, not {thresholds!r}")
         self._begin(_core.Tracker(backend=backends.choose(backend),
                                   device=backends.device_number(device), interval=interval,
                                   capacity=capacity, host=False, process=False,
@@ -441,6 +443,8 @@ class Tracker:
         callback is counted there, too, and the text of the first one kept.
         """
         _kind_bit(kind)
+        if not callable(callback):
+            raise TypeError(f"a callback can be called, unlike {callback!r}")
 
         def call(event: Event) -> object:
             return callback(event)
@@ -522,22 +526,42 @@ def runs(folder: Path) -> list[dict[str, Any]]:
     """The runs that trackers have left in a folder, oldest first: their manifests, as dicts.
 
     The status is "completed", "interrupted" (by an exception or the program's end), "incomplete"
-    (records are missing, or the process is no more) or "running".
+    (records are missing, or the process is no more) or "running". A manifest that cannot be read is
+    left out, with a VramscopeNote that names its file.
     """
-    import json
-    import socket
-    found = []
+    import warnings
+    found: list[dict[str, Any]] = []
     text = os.fsdecode(folder)
     for name in sorted(os.listdir(text)):
         if not name.endswith(".manifest.json"):
             continue
-        with open(os.path.join(text, name), encoding="utf-8") as file:
-            manifest: dict[str, Any] = json.load(file)
-        if manifest["status"] == "running" and manifest["host"] == socket.gethostname() \
-                and not _lives(manifest["pid"]):
-            manifest["status"] = "incomplete"
-        found.append(manifest)
+        path = os.path.join(text, name)
+        try:
+            found.append(_manifest(path))
+        except (OSError, OverflowError, RecursionError, ValueError) as error:
+            warnings.warn(f"a run was left out: {path}: {error}", _core.VramscopeNote, stacklevel=2)
     return sorted(found, key=lambda manifest: (manifest["began_us"], manifest["run_id"]))
+
+
+_MANIFEST: dict[str, type] = {"status": str, "host": str, "pid": int, "began_us": int,
+                              "run_id": str}
+
+
+def _manifest(path: str) -> dict[str, Any]:
+    """Of a file; ValueError where that is no manifest."""
+    import json
+    import socket
+    with open(path, encoding="utf-8") as file:
+        manifest: dict[str, Any] = json.load(file)
+    if not isinstance(manifest, dict):
+        raise ValueError("it is no manifest of a run")
+    for name, kind in _MANIFEST.items():
+        if not isinstance(manifest.get(name), kind):
+            raise ValueError(f"it is no manifest of a run: {name!r} is missing or wrong")
+    if manifest["status"] == "running" and manifest["host"] == socket.gethostname() \
+            and not _lives(manifest["pid"]):
+        manifest["status"] = "incomplete"
+    return manifest
 
 
 def _lives(pid: int) -> bool:

@@ -53,6 +53,13 @@ static enum vrs_status judge(const struct step_readings *r, struct step_growth *
     return VRS_OK;
 }
 
+/* Whether of what grew nothing that matters is left at `bytes`. */
+static bool is_gone(const struct step_readings *r, uint64_t bytes)
+{
+    int64_t left = (int64_t)(bytes - r->bytes[0]);
+    return left <= 0 || left < (int64_t)r->least_bytes;
+}
+
 /* What a collection of garbage says of growth. */
 static enum vrs_status look_at_collection(const struct step_readings *r, struct step_growth *g,
                                           struct arena *keep, struct vrs_error *err)
@@ -62,10 +69,9 @@ static enum vrs_status look_at_collection(const struct step_readings *r, struct 
     struct step_collection *made = arena_array(keep, struct step_collection, 1);
     if (made == NULL)
         return vrs_no_memory(err);
-    int64_t left = (int64_t)(r->collected_bytes - r->bytes[0]);
-    made->growth_bytes = left;
-    made->held_by_cycles = g->trend->grows && left < (int64_t)r->least_bytes &&
-                           left < g->trend->growth_bytes;
+    made->growth_bytes = (int64_t)(r->collected_bytes - r->bytes[0]);
+    made->held_by_cycles = g->trend->grows && is_gone(r, r->collected_bytes) &&
+                           (r->present_bytes == UINT64_MAX || !is_gone(r, r->present_bytes));
     g->collection = made;
     return VRS_OK;
 }
@@ -124,9 +130,10 @@ static int by_growth(const void *a, const void *b)
     return compare_kinds(&one, &other);
 }
 
-/* One row for each kind that changed; `counted` is in the order of kinds. */
-static void gather_rows(const struct counted *counted, uint32_t count, struct step_growth *g,
-                        int64_t *invisible)
+/* One row for each kind that changed, or only for those that did not shrink; `counted` is in the
+ * order of kinds. */
+static void gather_rows(const struct counted *counted, uint32_t count, bool shrunk,
+                        struct step_growth *g, int64_t *invisible)
 {
     for (uint32_t i = 0; i < count;) {
         const struct live_object *o = counted[i].object;
@@ -139,16 +146,22 @@ static void gather_rows(const struct counted *counted, uint32_t count, struct st
         }
         row.growth_bytes = (int64_t)(row.last_bytes - row.first_bytes);
         *invisible -= row.growth_bytes;
-        if (row.growth_bytes != 0 || row.first_count != row.last_count)
+        bool shrinks = row.growth_bytes < 0 ||
+                       (row.growth_bytes == 0 && row.last_count < row.first_count);
+        bool changes = row.growth_bytes != 0 || row.first_count != row.last_count;
+        if (shrinks ? shrunk : changes)
             g->row[g->rows++] = row;
     }
     if (g->rows > 0)
         qsort(g->row, g->rows, sizeof *g->row, by_growth);
 }
 
-static enum vrs_status compare(const struct object_census *first, const struct object_census *last,
-                               struct arena *keep, struct step_growth *g, struct vrs_error *err)
+/* Where memory fell after the last step, what shrank may have been freed after it. */
+static enum vrs_status compare(const struct step_readings *r, struct arena *keep,
+                               struct step_growth *g, struct vrs_error *err)
 {
+    const struct object_census *first = r->first, *last = r->last;
+    bool fell = g->bytes != NULL && r->moments > 0 && r->present_bytes < r->bytes[r->moments - 1];
     uint32_t count = first->objects + last->objects;
     struct counted *counted = arena_array(keep, struct counted, count);
     g->row = arena_array(keep, struct grown_kind, count);
@@ -162,9 +175,22 @@ static enum vrs_status compare(const struct object_census *first, const struct o
     census->from_step = first->step;
     census->to_step = last->step;
     census->invisible_bytes = (int64_t)(last->requested_bytes - first->requested_bytes);
-    gather_rows(counted, count, g, &census->invisible_bytes);
+    gather_rows(counted, count, !fell, g, &census->invisible_bytes);
     g->census = census;
     return VRS_OK;
+}
+
+/* Memory may have fallen by something else, as weights that are no more: kinds of objects that are
+ * still more than they were are not freed. */
+static bool is_freed(const struct step_readings *r, const struct step_growth *g)
+{
+    if (g->trend == NULL || !g->trend->grows || r->present_bytes == UINT64_MAX ||
+        !is_gone(r, r->present_bytes))
+        return false;
+    uint64_t kept = 0;
+    for (uint32_t i = 0; i < g->rows; i++)
+        kept += g->row[i].growth_bytes > 0 ? (uint64_t)g->row[i].growth_bytes : 0;
+    return kept == 0 || kept < r->least_bytes;
 }
 
 enum vrs_status step_growth_compute(const struct step_readings *r, struct arena *keep,
@@ -188,7 +214,8 @@ enum vrs_status step_growth_compute(const struct step_readings *r, struct arena 
         TRY(judge(r, &g, keep, err));
     TRY(look_at_collection(r, &g, keep, err));
     if (r->first != NULL && r->last != NULL)
-        TRY(compare(r->first, r->last, keep, &g, err));
+        TRY(compare(r, keep, &g, err));
+    g.freed = is_freed(r, &g);
     *ret = g;
     return VRS_OK;
 }

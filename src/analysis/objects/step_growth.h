@@ -44,6 +44,7 @@ struct step_readings {
     uint32_t first_step, every; /* the step that the first is the end of; steps between two */
     uint32_t wanted;            /* moments that decide */
     uint64_t least_bytes;       /* what grows by less is too small */
+    uint64_t present_bytes;     /* when it was asked */
     uint64_t collected_bytes;   /* after garbage was collected */
     const struct object_census *first, *last; /* both or NULL */
 };
@@ -80,6 +81,7 @@ struct step_growth {
     const uint64_t *bytes; /* NULL: one of them is not known */
     uint32_t moments;
     uint64_t least_bytes;
+    bool freed; /* what grew, before it was asked */
     const struct step_trend *trend;           /* NULL: not decided */
     const struct step_collection *collection; /* NULL: there was none */
     const struct step_census *census;         /* NULL: objects were not counted at both ends */

@@ -68,6 +68,7 @@ static const struct field growth_fields[] = {
       FIELD_AT(struct step_growth, least_bytes) },
     { "trend", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct step_growth, trend),
       .row = &trend_row_type, .pointer = true },
+    { "freed", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct step_growth, freed) },
     { "collection", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct step_growth, collection),
       .row = &collection_row_type, .pointer = true },
     { "census", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct step_growth, census),

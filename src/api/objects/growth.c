@@ -59,6 +59,7 @@ static enum vrs_status fill(struct vrs_result *result, const uint64_t *bytes, ui
                                       .every = options->every,
                                       .wanted = options->wanted,
                                       .least_bytes = options->least_bytes,
+                                      .present_bytes = options->present_bytes,
                                       .collected_bytes = options->collected_bytes };
     if (options->first != NULL && options->last != NULL) {
         TRY(take_census(keep, options->first, &census[0], err));

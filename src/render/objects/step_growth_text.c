@@ -152,12 +152,17 @@ void step_growth_text(struct out *out, const struct answer_set *set, bool severa
     put_sentence(&words, g, options->style.ascii);
     text_wrap(to, &options->style, buf_slice(&words), 0, 2);
     words.len = 0;
-    if (g->trend != NULL && g->trend->grows && g->collection != NULL) {
+    if (g->freed) {
+        buf_text(&words, g->census != NULL
+                             ? "what grew has been freed since"
+                             : "as much has been freed since: what grew, or something else");
+        text_wrap(to, &options->style, buf_slice(&words), 0, 2);
+    } else if (g->trend != NULL && g->trend->grows && g->collection != NULL) {
         put_collection(&words, g->collection);
         text_wrap(to, &options->style, buf_slice(&words), 0, 2);
     }
     words.len = 0;
-    if (g->census != NULL) {
+    if (g->census != NULL && !g->freed) {
         buf_char(to, '\n');
         put_census(&words, g->census);
         text_wrap(to, &options->style, buf_slice(&words), 0, 2);

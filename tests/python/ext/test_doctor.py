@@ -71,6 +71,13 @@ def test_the_backend_is_told_with_the_reason(monkeypatch, wanted, value, ok, why
     assert ("reading" in found) == (value != "broken")
 
 
+def test_a_torch_without_its_driver_is_told_with_the_cure():
+    with installed(driver=False):
+        found = checks()
+    assert found["backend"]["value"] == "torch" and found["backend"]["cure"] == "install the GPU's driver"
+    assert found["reading"]["value"] == "unknown"
+
+
 def test_a_simulated_device_is_the_backend():
     with sim.Device():
         found = checks()

@@ -88,4 +88,5 @@ def test_names_come_when_they_are_asked_for():
     assert "vramscope._core" in found["modules"]
     space = {}
     exec("from vramscope import *", space)
-    assert set(vramscope.__all__) <= set(space)
+    assert set(vramscope.__all__) <= set(space) and "open" not in space
+    assert callable(vramscope.open) and "open" in dir(vramscope)

@@ -71,7 +71,11 @@ def install(monkeypatch, shown):
     """`IPython.display.display` appends (object, page) to `shown`."""
     module, display = types.ModuleType("IPython"), types.ModuleType("IPython.display")
     display.display = lambda thing: shown.append((thing, thing._repr_html_()))
+    core, errors = types.ModuleType("IPython.core"), types.ModuleType("IPython.core.error")
+    errors.UsageError = type("UsageError", (Exception,), {})  # a line without a traceback
     module.display = display
+    monkeypatch.setitem(sys.modules, "IPython.core", core)
+    monkeypatch.setitem(sys.modules, "IPython.core.error", errors)
     monkeypatch.setitem(sys.modules, "IPython", module)
     monkeypatch.setitem(sys.modules, "IPython.display", display)
     forget(monkeypatch)

@@ -17,6 +17,10 @@ def shown(monkeypatch):
     return shown
 
 
+def usage_error():
+    return sys.modules["IPython.core.error"].UsageError
+
+
 @pytest.fixture
 def gpu():
     with sim.Device("1GiB", history=0) as device:
@@ -52,9 +56,9 @@ def test_options(shell, shown):
     assert shell.magic("-q -r --device=0", "pass").device == 0
     assert shell.magic('-q -n "a b"', "pass") is None and shown == []
     for line, says in (("--what", "there is no option --what"), ("-n", "-n wants a value"), ("x", "nothing is wanted: x")):
-        with pytest.raises(vramscope.Error, match=says):
+        with pytest.raises(usage_error(), match=says):
             shell.magic(line, "pass")
-    with pytest.raises(vramscope.Error, match="no device 7"):
+    with pytest.raises(usage_error(), match="no device 7"):
         shell.magic("--device 7", "pass")
 
 
@@ -103,10 +107,29 @@ def test_a_file_is_shown(shell, shown):
     shell.magic("report %s" % (ROOT / "examples" / "oom.pickle"))
     assert shown[0][0].kind == "report" and shown[0][1].startswith("<svg")
     for line in ("report", "report a b"):
-        with pytest.raises(vramscope.Error, match="wants one file"):
+        with pytest.raises(usage_error(), match="wants one file"):
             shell.magic(line)
-    with pytest.raises(vramscope.Error):
+    with pytest.raises(usage_error()):
         shell.magic("report /nowhere")
+
+
+def test_report_is_a_name_like_others(shell, shown):
+    for line in ("report = len('four')", "report += 1", "report: int = report", "report=report"):
+        shell.magic("-q " + line)
+    assert shell.user_ns["report"] == 5 and shown == []
+
+
+def test_what_is_wrong_is_one_line_of_the_shell(shell, tmp_path):
+    (tmp_path / "text").write_text("no snapshot")
+    for line in ("", "-q", "report 'a", "report %s" % (tmp_path / "text")):
+        with pytest.raises(usage_error()) as raised:
+            shell.magic(line)
+        assert ("text: " in str(raised.value)) == ("text" in line) and raised.value.__suppress_context__
+
+
+def test_the_magic_has_its_usage(shell):
+    said = shell.magics["line"]["vramscope"].__doc__
+    assert "%vramscope report FILE" in said and "--record FILE" in said
 
 
 def test_it_is_unloaded(shell):

@@ -110,6 +110,63 @@ def test_what_garbage_holds_is_held_by_cycles(bare):
     assert [(row["name"], row["last_count"]) for row in found.rows] == [("loss", 8)]
 
 
+def test_what_its_function_freed_is_not_held_by_cycles(bare):
+    detector = LeakDetector()
+
+    def train():
+        kept = []
+        for _ in range(8):
+            kept.append(bare.alloc("20MiB", tag="losses"))
+            detector.step()
+    train()
+    collections = []
+    gc.callbacks.append(lambda phase, info: collections.append(phase))
+    try:
+        found = detector.suspects()
+    finally:
+        gc.callbacks.pop()
+    validate(found.to_dict())
+    assert found.grows is True and found.freed and not found.held_by_cycles and found.rows == []
+    assert found["collection"] is None and collections == []
+    assert "what grew has been freed since" in str(found) and "cycles" not in str(found)
+
+
+def test_what_shrank_after_the_last_step_is_not_listed(bare):
+    detector, kept = LeakDetector(), []
+
+    def train():
+        weights = bare.alloc("100MiB", tag="weights")
+        for _ in range(8):
+            kept.append(bare.alloc("20MiB", tag="losses"))
+            detector.step()
+        return weights.bytes
+    train()
+    found = detector.suspects()
+    assert [(row["name"], row["growth_bytes"]) for row in found.rows] == [("losses", 100 * MIB)]
+    assert not found.freed and not found.held_by_cycles and found["census"]["invisible_bytes"] == 0
+
+
+def test_with_history_what_was_freed_is_told_beside_the_lines():
+    with sim.Device("24GiB") as device:
+        detector = LeakDetector()
+
+        def train():
+            kept = []
+            for _ in range(8):
+                kept.append(device.alloc("20MiB", tag="losses"))
+                detector.step()
+        train()
+        found = detector.suspects()
+    assert found.grows and found.freed and found.sites.kind == "leaks"
+    assert "as much has been freed since" in str(found) and "cycles" not in str(found)
+
+
+def test_a_history_too_short_to_see_the_growth_does_not_deny_it():
+    with sim.Device("24GiB", history=2) as device:
+        found = Run(device).steps(8, losses).suspects()
+    assert found.grows and found.sites is None
+
+
 def test_no_step_collects_garbage_and_only_growth_does_it_in_suspects(bare):
     collections = []
     gc.disable()
@@ -248,11 +305,11 @@ def test_options_that_make_no_sense_are_refused(options):
 
 
 def test_readings_that_are_none_are_refused():
-    for arguments in (([0], 1, 0, 6, 0, None, None, None), ([0], 1, 1, 2, 0, None, None, None)):
+    for arguments in (([0], 1, 0, 6, 0, None, None, None, None), ([0], 1, 1, 2, 0, None, None, None, None)):
         with pytest.raises(vramscope.Error) as raised:
             _core._growth(*arguments)
         assert raised.value.status == "usage"
-    for arguments in ((["x"], 1, 1, 6, 0, None, None, None), ([0], 1, 1, 6, 0, None, (1, 2), None),
-                      ([0], 1, 1, 6, 0, None, (1, 2, [(1,)]), (1, 2, [])), (None, 1, 1, 6, 0, None, None, None)):
+    for arguments in ((["x"], 1, 1, 6, 0, None, None, None, None), ([0], 1, 1, 6, 0, None, None, (1, 2), None),
+                      ([0], 1, 1, 6, 0, None, None, (1, 2, [(1,)]), (1, 2, [])), (None, 1, 1, 6, 0, None, None, None, None)):
         with pytest.raises((TypeError, SystemError)):
             _core._growth(*arguments)

@@ -30,7 +30,7 @@ def pages(name):
     size = model.ModelSize(_core.model_size([("", name)], [tensor], None, 0))
     table = tensor_table.TensorTable(_core.tensors([tensor], []))
     census = (1, 0, []), (7, 0, [(0, name, name, name, name, *TENSOR[5:])])
-    grown = leaks.Leaks(_core._growth(list(range(6)), 1, 1, 6, 1, None, *census))
+    grown = leaks.Leaks(_core._growth(list(range(6)), 1, 1, 6, 1, None, None, *census))
     with sim.Device() as device, vramscope.Profiler() as profiler:
         with profiler.scope(name) as scope:
             device.alloc("1MiB")

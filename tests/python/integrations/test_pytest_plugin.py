@@ -137,11 +137,25 @@ def test_the_file_has_what_was_measured(limits):
     assert unmarked["state"] == "unknown" and unmarked["peak_bytes"] is None
 
 
-def test_what_is_asked_of_a_marker_must_be_known(tmp_path):
-    for words, says in (("max_peek=1", "not max_peek"), ("'1MiB'", "not positional arguments"),
-                        ("max_peak='much'", "max_peak: 'much': a size is"), ("max_total=[]", "max_total: \\[\\]")):
-        done = run(tmp_path, "import pytest\n@pytest.mark.vram(%s)\ndef test_it(): pass\n" % words)
-        assert done.returncode == pytest.ExitCode.USAGE_ERROR and re.search("test_it.*" + says, done.stderr), done.stderr
+REFUSED = (("max_peek=1", "takes max_peak, max_total, max_growth and device, not max_peek"),
+           ("'1MiB'", "not positional arguments"), ("max_peak='much'", "max_peak: 'much': a size is"),
+           ("max_total=[]", "max_total: []: "), ("max_peak=-1", "max_peak: -1: it is no number of bytes"),
+           ("max_growth=1.5", "max_growth: 1.5: it is no"), ("max_peak=float('inf')", "max_peak: inf"),
+           ("device='gpu', max_peak=1", "device: there is no device gpu"), ("device=[], max_peak=1", "device: "))
+
+
+@pytest.mark.parametrize("processes", ((), ("-n2",)))
+def test_what_is_asked_of_a_marker_must_be_known(tmp_path, processes):
+    if processes:
+        pytest.importorskip("xdist")
+    text = "import pytest\ndef test_fine(): pass\n"
+    for number, (words, _) in enumerate(REFUSED):
+        text += "@pytest.mark.vram(%s)\ndef test_%d(vram): print('it ran')\n" % (words, number)
+    done = run(tmp_path, text, "-rA", *processes)
+    assert done.returncode == 1 and "1 passed, %d errors" % len(REFUSED) in done.stdout, done.stdout
+    for number, (_, says) in enumerate(REFUSED):
+        assert "at setup of test_%d" % number in done.stdout and says in done.stdout, says
+    assert "Traceback" not in done.stdout + done.stderr and "it ran" not in done.stdout
 
 
 LEAKS = """
@@ -305,6 +319,22 @@ def test_a_run_that_asks_for_nothing_imports_nothing(tmp_path):
     assert "@pytest.mark.vram(max_peak=None" in run(tmp_path, text, "--markers").stdout
     for option in ("--vram", "--vram-leaks=SIZE", "--vram-required", "--vram-json=FILE"):
         assert option in run(tmp_path, text, "--help").stdout
+
+
+def test_a_file_that_can_not_be_written_is_refused_at_the_start(tmp_path):
+    for place, why in (("none/x.json", "No such file or directory"), (".", "Is a directory"),
+                       ("test_it.py/x.json", "Not a directory")):
+        done = run(tmp_path, "def test_it(): print('ran')\n", "--vram-json=" + str(tmp_path / place), "-s")
+        assert done.returncode == 4 and why in done.stderr and "ran" not in done.stdout
+
+
+def test_a_file_that_can_not_be_written_at_the_end_is_one_line(tmp_path):
+    text = "import os\ndef test_it(): os.rmdir('out')\n"
+    (tmp_path / "out").mkdir()
+    done = run(tmp_path, text, "--vram-json=out/x.json")
+    assert "vram: out/x.json was not written: No such file or directory" in done.stdout
+    assert done.returncode == 1 and "1 passed" in done.stdout and "Traceback" not in done.stdout + done.stderr
+    assert "INTERNALERROR" not in done.stdout
 
 
 def test_options_that_make_no_sense_are_refused(tmp_path):

@@ -1,5 +1,6 @@
 """Native measurements on simulated devices: rows D02 to D06, D08, D11, D17, D18, D21 to D23."""
 import json
+import types
 
 import pytest
 import vramscope
@@ -7,7 +8,7 @@ from conftest import validate
 from method_program import MS, Loader, program
 from stand_in import installed, tensors
 from stand_in.simulated import Simulated
-from vramscope import sim
+from vramscope import backends, sim
 
 CLOCKS = {"device", "host", None}
 
@@ -196,3 +197,54 @@ def test_on_torchs_events_figures_are_the_same(monkeypatch):
         monkeypatch.setenv("VRAMSCOPE_BACKEND", "torch")
         made = vramscope.measure_latency(tensors.Linear(3, 4), tensors.Tensor((2, 3)), iterations=3)
         assert made["notes"] == ["Times are the host's: the model is on cpu."] and made["conditions"]["gpu"] is None
+
+
+def test_without_a_driver_figures_are_unknown_and_not_zero():
+    with installed(driver=False) as torch:
+        backend = backends.auto()
+        assert backend.name == "torch" and backend.stats()["state"] == "unknown"
+        assert backend.stats()["allocated_bytes"] is None
+        with vramscope.Profiler() as profiler, profiler.scope("work") as work:
+            pass
+        assert work.result.end_bytes is None and work.result.state == "unknown"
+        assert "Nothing is known" in str(vramscope.expect_recording(lambda: None))
+        assert not torch.cuda.is_initialized()
+    with installed() as torch:
+        assert backends.auto().stats()["allocated_bytes"] == 0 and not torch.cuda.is_initialized()
+
+
+def test_a_driver_is_known_by_its_files_alone(monkeypatch, tmp_path):
+    from vramscope import _torch
+    look = _torch.has_driver.__defaults__[0]  # what the stand-in stands in front of
+    there, away = str(tmp_path), str(tmp_path / "none")
+    for kind, cuda, hip in (("cuda", "13.2", None), ("hip", None, "6.4")):
+        torch = types.SimpleNamespace(version=types.SimpleNamespace(cuda=cuda, hip=hip))
+        for paths, found in (((away, there), True), ((away,), False)):
+            monkeypatch.setattr(_torch, "_DRIVERS", {"cuda": (), "hip": (), kind: paths})
+            assert look(torch) is found
+
+
+@pytest.mark.parametrize("seconds", (float("nan"), float("inf"), -1))
+def test_seconds_that_never_end_are_refused(seconds):
+    with sim.Device(), pytest.raises(ValueError, match="seconds is a number of at least 0"):
+        vramscope.measure_utilisation(lambda: pytest.fail("it ran"), seconds=seconds)
+
+
+@pytest.mark.parametrize("counts", ({"iterations": 0}, {"iterations": -1}, {"warmup": -1}))
+def test_calls_that_are_none_are_refused(counts):
+    with sim.Device(), pytest.raises(ValueError, match=f"{next(iter(counts))} is . at least"):
+        vramscope.measure_latency(lambda: pytest.fail("it ran"), **counts)
+
+
+@pytest.mark.parametrize("counts", ({"batches": 0}, {"batches": -3}, {"warmup": -1}))
+def test_batches_that_are_none_are_refused(counts):
+    with sim.Device(), pytest.raises(ValueError, match=f"{next(iter(counts))} is . at least"):
+        vramscope.measure_training(None, [], criterion=None, optimizer=None, **counts)
+
+
+def test_a_name_that_is_not_measured_is_a_key_error():
+    with sim.Device() as device:
+        made = vramscope.measure_latency(lambda: device.advance(1000), iterations=1, warmup=0)
+    for call, there in ((made.time, "latency"), (made.figure, "utilisation")):
+        with pytest.raises(KeyError, match="there is no 'nope' among the .*" + there):
+            call("nope")

@@ -451,3 +451,24 @@ def test_enable_takes_settings_in_place(device, process):
         vramscope.enable(colour=True)
     with pytest.raises(ValueError, match="open"), process.scope("open"):
         vramscope.enable(stats=True)
+
+
+@pytest.mark.parametrize("wrong", (1.5, b"x", [], True, object()))
+@pytest.mark.parametrize("made", (vramscope.Profiler, vramscope.Tracker, vramscope.LeakDetector))
+def test_a_device_of_a_type_that_is_none_is_refused_with_a_sentence(made, wrong):
+    with pytest.raises(TypeError, match="a device is a number, a text or a torch.device, not "):
+        made(wrong)
+
+
+def test_an_empty_variable_is_as_one_that_is_not_set(monkeypatch):
+    monkeypatch.setenv("VRAMSCOPE_BACKEND", "")
+    with sim.Device():
+        assert vramscope.Profiler().backend.name == "sim"
+
+
+@pytest.mark.parametrize("index", ("x", 1.5, []))
+def test_a_step_has_a_number(device, index):
+    with Profiler() as p:
+        with pytest.raises(TypeError, match="the number of a step is an int, not "):
+            p.step(index)
+        assert p.step(3).info == "step 3" and p.step().info == "step 4"

@@ -690,3 +690,10 @@ def test_the_import_is_light():
 def test_kinds_are_those_of_the_row_B22():
     assert KINDS == ("start", "stop", "peak", "allocation", "deallocation", "warning", "critical", "error", "cleanup",
                      "sample", "phase_enter", "phase_exit", "collector_degraded", "collector_recovered")
+
+
+def test_what_no_tracker_takes_is_refused_with_a_sentence(device):
+    with pytest.raises(TypeError, match="thresholds are Thresholds or None, not "):
+        Tracker(thresholds={})
+    with pytest.raises(TypeError, match="a callback can be called, unlike 3"):
+        Tracker(interval=3600).on("peak", 3)

@@ -10,7 +10,7 @@ import time
 
 import pytest
 from conftest import PACKAGE, validate
-from vramscope import Thresholds, Tracker, _core, sim
+from vramscope import Thresholds, Tracker, VramscopeNote, _core, sim
 from vramscope.compat.gpumemprof import load_telemetry_events, validate_telemetry_record
 from vramscope.tracker import runs
 
@@ -244,6 +244,18 @@ def test_a_full_disk_costs_records_and_not_the_program(tmp_path):
     manifest, = runs(tmp_path)
     assert manifest["status"] == "incomplete" and "File too large" in manifest["failure"]
     assert len(records(tmp_path)) == manifest["records"] > 0
+
+
+@pytest.mark.parametrize("text", (b"", b"{", b"[]", b"{}", b"\xff", b"[" * 100_000,
+                                  b'{"status": "running", "host": "h", "pid": "1", "began_us": 1, "run_id": "r"}'))
+def test_a_broken_manifest_is_named_and_the_other_runs_are_told(device, tmp_path, text):
+    for _ in range(2):
+        with Tracker(interval=3600, sink=tmp_path):
+            pass
+    (tmp_path / "a.manifest.json").write_bytes(text)
+    with pytest.warns(VramscopeNote, match=r"a run was left out: .*a\.manifest\.json: ") as told:
+        found = runs(tmp_path)
+    assert [run["status"] for run in found] == ["completed"] * 2 and len(told) == 1
 
 
 # Export.

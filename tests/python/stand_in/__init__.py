@@ -9,6 +9,17 @@ import sys
 from . import tensors, timing, torch_forms
 from .counters import Counters
 
+try:
+    from vramscope import _torch
+except ImportError:  # a program that runs without it
+    pass
+else:
+    def has_driver(torch, of_the_machine=_torch.has_driver):
+        """The stand-in brings its driver with it."""
+        made = getattr(torch.cuda, "stand_in", None)
+        return made.driver if made is not None else of_the_machine(torch)
+    _torch.has_driver = has_driver
+
 
 @contextlib.contextmanager
 def installed(form="2.15", devices=None, driver=True):

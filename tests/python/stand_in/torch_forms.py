@@ -48,7 +48,8 @@ class Cuda:
 
     def __init__(self, form="2.15", devices=(), driver=True):
         self.form, self.devices, self.available = form, devices, driver and len(devices) > 0
-        self.ready, self.begun, self.queued, self.settings, self.observers = False, False, [], [], []
+        self.driver, self.ready, self.begun = driver, False, False
+        self.queued, self.settings, self.observers = [], [], []
         self.deferred = type("DeferredCudaCallError", (Exception,), {})
         self.out_of_memory = type("OutOfMemoryError", (RuntimeError,), {})
         self.signature = recorder_signature(form)

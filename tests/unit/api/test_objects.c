@@ -413,7 +413,7 @@ static enum vrs_status ask_growth(void *arg)
 #define MIB(n) ((uint64_t)(n) << 20)
 #define SIX_READINGS                                                                               \
     .moments = 6, .options = { .first_step = 2, .every = 1, .wanted = 6, .least_bytes = MIB(1),    \
-                               .collected_bytes = NEVER }
+                               .present_bytes = NEVER, .collected_bytes = NEVER }
 
 static const char *said_of(struct growing *g, enum vrs_verdict verdict)
 {
@@ -451,6 +451,27 @@ static void what_goes_with_garbage_is_held_by_cycles(void **state)
     SAYS(text, "\"held_by_cycles\": false");
 }
 
+static void what_was_freed_before_is_not_held_by_cycles(void **state)
+{
+    (void)state;
+    struct vrs_census first = { alive, 3, 3, MIB(12) }, last = { alive, 1, 7, MIB(11) };
+    struct growing g = { { MIB(10), MIB(12), MIB(14), MIB(16), MIB(18), MIB(20) }, SIX_READINGS };
+    g.options.present_bytes = MIB(10);
+    g.options.collected_bytes = MIB(10);
+    const char *text = said_of(&g, VRS_YES);
+    SAYS(text, "as much has been freed since");
+    SAYS(text, "\"freed\": true");
+    SAYS(text, "\"held_by_cycles\": false");
+    assert_null(strstr(text, "held by reference cycles"));
+    g.options.first = &first;
+    g.options.last = &last;
+    SAYS(said_of(&g, VRS_YES), "what grew has been freed since\n");
+    g.options.present_bytes = MIB(19);
+    text = said_of(&g, VRS_YES);
+    SAYS(text, "held by reference cycles");
+    SAYS(text, "\"rows\": []");
+}
+
 static void other_rows_have_other_sentences(void **state)
 {
     (void)state;
@@ -475,7 +496,8 @@ static void other_rows_have_other_sentences(void **state)
         { { { 10, 12, 14 }, .moments = 3, .options = { .every = 10, .wanted = 6 } },
           VRS_NO_VERDICT, "not decided: 20 of 50 steps after the warm-up" },
         { { { 10, 12, 14 }, .moments = 3,
-            .options = { .every = 10, .wanted = 3, .collected_bytes = NEVER } },
+            .options = { .every = 10, .wanted = 3, .present_bytes = NEVER,
+                         .collected_bytes = NEVER } },
           VRS_YES, "20 steps added 4 B, 2 B in every 10; so few steps do not tell" },
         { { .options = { .every = 1, .wanted = 6 } },
           VRS_NO_VERDICT, "not decided: 0 of 5 steps after the warm-up" },
@@ -538,6 +560,7 @@ int main(void)
         cmocka_unit_test(long_cycles_need_no_stack),
         cmocka_unit_test(growth_is_told_with_what_grew),
         cmocka_unit_test(what_goes_with_garbage_is_held_by_cycles),
+        cmocka_unit_test(what_was_freed_before_is_not_held_by_cycles),
         cmocka_unit_test(other_rows_have_other_sentences),
         cmocka_unit_test(growth_of_no_steps_is_refused),
         cmocka_unit_test(nothing_is_an_answer),
