@@ -6,9 +6,13 @@ import os
 import sys
 import tempfile
 
-import numpy
 import vramscope
 from anywhere import device, tensor
+
+try:
+    import numpy
+except ImportError:
+    sys.exit("this example needs NumPy: pip install numpy")
 
 
 def record_steps(path):

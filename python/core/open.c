@@ -404,7 +404,13 @@ static PyObject *raise_entries(struct core_state *state, PyObject *file)
 {
     PyObject *names = PyObject_GetAttrString(file, "names");
     PyObject *all =
-        names == NULL ? NULL : PyUnicode_FromFormat("name an entry of the file: %A", names);
+        names == NULL ? NULL
+                      : PyUnicode_FromFormat(PySequence_Size(file) == 1
+                                                 ? "this file has one recording, leave entry out: "
+                                                   "it is called %A"
+                                                 : "entry has to be one of the names in this file: "
+                                                   "%A",
+                                             names);
     PyObject *bytes = all == NULL ? NULL : PyUnicode_AsUTF8String(all);
     if (bytes != NULL)
         raise_usage(state, PyBytes_AsString(bytes));

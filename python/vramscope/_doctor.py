@@ -10,16 +10,20 @@ import ctypes
 import importlib
 import importlib.machinery
 import importlib.util
+import io
 import json
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
+import textwrap
 import time
 
-from vramscope import _command, _core, backends
+from vramscope import _command, _core, backends, files, ranks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -194,7 +198,25 @@ def look_at_nvml() -> Row:
     return row("nvml", "found", f"{NVML} has the {len(NVML_CALLS)} functions looked for")
 
 
+def wrong_rank(names: tuple[str, str, str]) -> str | None:
+    """What is wrong with the variables of one launcher, or None."""
+    numbers: list[int | None] = [None, None, None]
+    for i, name in enumerate(names):
+        text = os.environ.get(name, "").strip()
+        if text and not text.isdecimal():
+            return f"{name} is no whole number: {text!r}"
+        numbers[i] = int(text) if text else None
+    for name, number in zip(names[:2], numbers):
+        if number is not None and numbers[2] is not None and number >= numbers[2]:
+            return f"{name}={number} is not below {names[2]}={numbers[2]}"
+    return None
+
+
 def look_at_ranks() -> Row:
+    wrong = [text for text in map(wrong_rank, ranks.LAUNCHERS) if text is not None]
+    if wrong:
+        return row("ranks", "bad", ", ".join(wrong),
+                   "set them as torchrun does, or none: ranks count from 0")
     found = [f"{name}={os.environ[name]}" for name in RANKS if name in os.environ]
     return row("ranks", "found" if found else "none",
                ", ".join(found) or "no variable of torchrun, Open MPI or Slurm is set")
@@ -210,33 +232,93 @@ def look() -> list[Row]:
     return [*rows, *look_at_sampler(), look_at_nvml(), look_at_ranks()]
 
 
-def put_text(rows: list[Row]) -> None:
+def text_of(rows: list[Row], width: int) -> str:
+    """A line for each, broken at the width where a word ends; what follows stands under its value.
+    """
+    lines = []
     for r in rows:
         cure = "" if r["ok"] else f"; {r['cure']}"
-        print(f"{'ok' if r['ok'] else 'missing':8} {r['name']:9} {r['value']}: {r['why']}{cure}")
+        head = f"{'ok' if r['ok'] else 'missing':8} {r['name']:9} "
+        lines += textwrap.wrap(f"{r['value']}: {r['why']}{cure}", max(width, 2 * len(head)),
+                               initial_indent=head, subsequent_indent=" " * len(head),
+                               break_long_words=False, break_on_hyphens=False)
+    return "".join(line + "\n" for line in lines)
 
 
-def put_json(rows: list[Row]) -> int:
+def head_of(rows: list[Row]) -> str:
     """One document, into which the command writes its own: what it says of its output is true."""
     head = {"schema": "vramscope.python-doctor/1", "tool": _core.version(), "checks": rows}
-    print(json.dumps(head, indent=2)[:-2] + ',\n  "command": ', end="", flush=True)
+    return json.dumps(head, indent=2)[:-2] + ',\n  "command": '
+
+
+def say(text: str) -> None:
+    """Writes to the output what its encoding has; characters that it lacks are escaped."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    sys.stdout.flush()
+
+
+def put_json(rows: list[Row], options: list[str]) -> int:
+    say(head_of(rows))
     path = _command.find()
     if path is None:
-        print("null")
+        say("null")
         status = _command.EXIT_FAILED
     else:
-        status = subprocess.call([path, "doctor", "--json"])
-    print("}", flush=True)
+        status = subprocess.call([path, "doctor", "--json", *options])
+    say("}\n")
     return status
 
 
-def main(words: list[str]) -> int:
+def write(rows: list[Row], as_json: bool, options: list[str], file: str) -> int:
+    """The same into a file, which appears only when it is whole."""
+    path = _command.find()
+    if path is None:
+        return _command.execute([])
+    with tempfile.TemporaryDirectory() as folder:
+        own = os.path.join(folder, "doctor")
+        status = subprocess.call([path, "doctor", *["--json"] * as_json, *options, "-o", own])
+        with open(own, encoding="utf-8") as told:
+            text = told.read()
+    files.write_whole(file, head_of(rows) + text + "}\n" if as_json
+                      else text_of(rows, shutil.get_terminal_size().columns) + text)
+    return status
+
+
+def options_of(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m vramscope doctor", allow_abbrev=False,
                                      description="what is here of what vramscope uses")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
-    asked = parser.parse_args(words)
+    parser.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
+    parser.add_argument("-o", "--output", metavar="FILE",
+                        help="write to FILE, which appears only when it is whole")
+    parser.add_argument("--color", choices=("auto", "always", "never"), metavar="WHEN",
+                        help="auto (default), always or never")
+    parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+    return parser.parse_args(words)
+
+
+def main(words: list[str]) -> int:
+    asked = options_of(words)
+    options = ["--ascii"] * asked.ascii
+    if asked.color is not None:
+        options.append("--color=" + asked.color)
     rows = look()
-    if asked.json:
-        return put_json(rows)
-    put_text(rows)
-    return _command.execute(["doctor"])
+    try:
+        if asked.output is not None:
+            return write(rows, asked.json, options, asked.output)
+        if asked.json:
+            return put_json(rows, options)
+        say(text_of(rows, shutil.get_terminal_size().columns))
+    except BrokenPipeError:  # who reads has enough
+        _forget_output()
+        return 0
+    except OSError as error:
+        _forget_output()
+        print(f"vramscope: {asked.output or 'standard output'}: {error.strerror}", file=sys.stderr)
+        return _command.EXIT_FAILED
+    return _command.execute(["doctor", *options])
+
+
+def _forget_output() -> None:
+    """What it still holds would be written once more at the exit, and fail once more."""
+    sys.stdout = io.StringIO()

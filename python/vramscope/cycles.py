@@ -15,7 +15,7 @@ import sys
 import threading
 import types
 from collections.abc import Callable
-from queue import Full, Queue
+from queue import Queue
 from typing import Any
 
 from vramscope import _core, _storages, files
@@ -25,6 +25,9 @@ __all__ = ["Cycles", "Handle", "watch_cycles"]
 
 # Collections that wait to be looked at, and objects of one that are.
 _WAITING, _OBJECTS = 16, 1_000_000
+
+# A callback that does not return must not keep a program from its end.
+_SECONDS_JOINED = 1.0
 
 
 class Cycles(Answer):
@@ -99,7 +102,7 @@ class Handle:
         self.losses = {"collections": 0, "objects": 0, "callback": 0, "graph": 0, "failed": 0}
         self._callback, self._device, self._min_bytes = callback, device, min_bytes
         self._graph, self._log, self._drawn = graph, log, -1
-        self._queue: Queue[tuple[list[Any], int] | None] = Queue(_WAITING)
+        self._queue: Queue[tuple[list[Any], int] | None] = Queue()
         self._saving = False
         self._before = 0
         self._on = True
@@ -110,7 +113,10 @@ class Handle:
         atexit.register(self.cancel)
 
     def cancel(self) -> None:
-        """Ends the watch, after what was collected so far has been looked at."""
+        """Ends the watch; what was collected so far is looked at before, a second at most.
+
+        `flush` waits longer.
+        """
         if not self._on:
             return
         self._on = False
@@ -120,7 +126,7 @@ class Handle:
         # A child of fork has no such thread.
         if self._pid == os.getpid() and threading.current_thread() is not self._thread:
             self._queue.put(None)
-            self._thread.join()
+            self._thread.join(_SECONDS_JOINED)
 
     def flush(self) -> None:
         """Waits until what was collected so far has been looked at."""
@@ -149,11 +155,11 @@ class Handle:
                 self._stop_saving()
                 garbage = gc.garbage[self._before:]
                 del gc.garbage[self._before:]
-                if garbage:
-                    self._queue.put_nowait((garbage, info["generation"]))
-        except Full:
-            # It is found again, one generation later.
-            self.losses["collections"] += 1
+                if garbage and self._queue.qsize() < _WAITING:
+                    self._queue.put((garbage, info["generation"]))
+                elif garbage:
+                    # It is found again, one generation later.
+                    self.losses["collections"] += 1
         except KeyboardInterrupt:
             self.losses["failed"] += 1
             _thread.interrupt_main()

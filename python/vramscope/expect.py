@@ -13,7 +13,7 @@ __all__ = ["Expected", "expect_recording"]
 # What real recordings of 700 events and more take for one, most of it stacks; fewer events share
 # fewer stacks, and take more.
 LEAST_BYTES, MOST_BYTES = 40, 400
-_MIB = _size("1MiB")
+_KIB, _MIB = _size("1KiB"), _size("1MiB")
 
 
 class Expected:
@@ -41,9 +41,10 @@ class Expected:
         """One or two sentences for people."""
         if self.events_per_step is None or self.most_bytes is None or self.least_bytes is None:
             return "Nothing is known of the recording: there is no device."
+        unit, name = (_MIB, "MiB") if self.least_bytes >= _MIB else (_KIB, "KiB")
         said = (f"A step makes {self.events_per_step:,} events; a recording of {self.steps:,} has "
-                f"{self.events:,}, and takes {self.least_bytes / _MIB:.1f} to "
-                f"{self.most_bytes / _MIB:.1f} MiB.")
+                f"{self.events:,}, and takes {self.least_bytes / unit:.1f} to "
+                f"{self.most_bytes / unit:.1f} {name}.")
         if self.steps_that_fit is not None and self.steps_that_fit < self.steps:
             said += (f" {self.max_entries:,} entries keep the last {self.steps_that_fit:,} steps: "
                      "the start will be missing.")

@@ -157,6 +157,31 @@ def test_windows_with_their_grades(reported, name, window, grades):
     assert trust["grade"] in grades
 
 
+def test_one_event_is_not_called_a_ring(tmp_path):
+    """A file does not say why it has one event: a recording that began late looks like a ring of one."""
+    files = {"free": CASES["one_event"][0], "oom": top([half()], ooms(1 << 30))}
+    for name, made in files.items():
+        (tmp_path / name).write_bytes(writers.pickled(made, 4))
+    found, _ = batch("report", tmp_path, sorted(files))
+    trust = {name: found[name][0]["devices"][0]["trust"] for name in files}
+    assert (trust["free"]["window"], trust["oom"]["window"]) == ("one_event", "late_start")
+    for verb in ("report", "oom", "leaks", "steps", "advise", "categories"):
+        for name in files:
+            told = " ".join(run(verb, tmp_path / name).out.split())
+            assert not any(words in told for words in ("max_entries=1)", "no events were recorded", "no trace"))
+            assert "the trace has one event, and memory is older than it" in told or name == "oom"
+
+
+def test_a_failure_that_is_the_only_event_is_judged(tmp_path):
+    """The state it failed in is the state at the end."""
+    (tmp_path / "late").write_bytes(writers.pickled(top([half()], ooms(1 << 30)), 4))
+    told = run("oom", "--json", tmp_path / "late").json()["devices"][0]
+    assert (told["status"], told["result"]["verdict"]) == ("ok", "single_request_too_large")
+    made = run("categories", "--json", tmp_path / "late").json()["devices"][0]
+    assert (made["status"], [r["id"] for r in made["reasons"]]) == ("partial", ["one_event"])
+    assert sum(row["bytes"] for row in made["result"]["by_category"]) == HELD
+
+
 def test_memory_of_before_says_how_much_has_no_stack(tmp_path):
     """By what was in use: a segment that was reserved and empty is no late start."""
     named, bare = block(A, 4 * MIB, HELD, frames=tiny.FRAMES), block(A, 4 * MIB, HELD)

@@ -340,7 +340,7 @@ class Device:
             ids.add("time_backwards")
         if any(e["action"] not in ACTIONS for e in self.events):
             ids.add("unknown_actions")
-        if n == 1 and (start > 0 or self.curves["reserved"].start > 0):
+        if n == 1 and self.events[0]["action"] != "oom" and (start > 0 or self.curves["reserved"].start > 0):
             return ids | {"one_event"}
         if start > 0:
             ids.add("starts_late")

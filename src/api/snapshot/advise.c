@@ -23,8 +23,11 @@ static enum vrs_status ask(struct parts *parts, const struct proven_study *prove
     ret->result = answer;
     if (!s->traced)
         return ask_reason(s, ret, ANSWER_PARTIAL, "no_trace",
-                          S("the recording has no trace of events: only what its final state tells "
-                            "is said"),
+                          s->events == 0
+                              ? S("the recording has no trace of events: only what its final state "
+                                  "tells is said")
+                              : S("the trace has one event: only what the final state tells is "
+                                  "said"),
                           err);
     if (s->stacked)
         return VRS_OK;

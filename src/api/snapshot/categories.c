@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
+#include "model/recording.h"
 #include "render/answer/answer.h"
 #include "render/snapshot/answers.h"
 #include "vramscope/snapshot.h"
@@ -49,6 +50,13 @@ static bool keeps_activations(const struct category_table *t)
     return false;
 }
 
+/* Whether nothing dates what is in use: one event over older memory, or a failed request alone. */
+static bool has_one_event(const struct study *s)
+{
+    uint32_t first = s->r->devices.first_event[s->device];
+    return s->events == 1 && (!s->traced || s->r->events.action[first] == ACTION_OOM);
+}
+
 /* What the reader should know about the figures. */
 static enum vrs_status add_reasons(const struct study *s, const struct category_table *t,
                                    struct device_answer *d, struct vrs_error *err)
@@ -56,7 +64,7 @@ static enum vrs_status add_reasons(const struct study *s, const struct category_
     if (s->events == 0)
         TRY(ask_reason(s, d, ANSWER_PARTIAL, "no_trace",
                        S("the recording has no trace: this is its final state"), err));
-    else if (!s->traced)
+    else if (has_one_event(s))
         TRY(ask_reason(s, d, ANSWER_PARTIAL, "one_event", S("the trace is one event long"), err));
     TRY(ask_tell_cut(s, d, err));
     if (t->has_training_need && t->training_need.inference)
@@ -91,12 +99,13 @@ static enum vrs_status ask(struct parts *parts, const struct proven_study *prove
     struct vrs_error why = { .status = VRS_OK };
     if (moment_in_study(s, w->moment, &options.at_event, &why) != VRS_OK)
         return ask_refuse_moment(s, ret, &why, err);
-    if (!s->traced)
+    bool traced = s->traced && !has_one_event(s);
+    if (!traced)
         options.at_event = (int64_t)s->events - 1;
-    if (s->traced && !s->phases.known)
+    if (traced && !s->phases.known)
         return ask_reason(s, ret, ANSWER_NEEDS_STACKS, "no_stacks",
                           S("no alloc has a stack; record with stacks=\"all\""), err);
-    if (s->traced)
+    if (traced)
         TRY(parts_training_need(parts, s, &options.training_need, err));
     struct category_table *table = arena_array(s->keep, struct category_table, 1);
     if (table == NULL)

@@ -44,15 +44,25 @@ static const struct export_format *find_format(const char *name)
     return f->name == NULL ? NULL : f;
 }
 
+/* What formats are called, one after the other. */
+static void list_formats(char *to, size_t size)
+{
+    size_t len = 0;
+    for (const struct export_format *f = export_formats; f->name != NULL && len < size; f++)
+        len += (size_t)snprintf(to + len, size - len, "%s%s", len == 0 ? "" : ", ", f->name);
+}
+
 static enum vrs_status read_format(const char *name, struct options_read *ret,
                                    struct vrs_error *err)
 {
+    char names[160] = "";
+    list_formats(names, sizeof names);
     ret->format = find_format(name);
     if (name == NULL)
-        return vrs_fail(err, VRS_USAGE, "no format was named; vrs_export_options lists all");
+        return vrs_fail(err, VRS_USAGE, "no format was named; these are known: %s", names);
     if (ret->format == NULL)
-        return vrs_fail(err, VRS_USAGE,
-                        "there is no format \"%.40s\"; vrs_export_options lists all", name);
+        return vrs_fail(err, VRS_USAGE, "there is no format \"%.40s\"; these are known: %s", name,
+                        names);
     if (ret->format->write == NULL)
         return vrs_fail(err, VRS_UNSUPPORTED,
                         "this build is without %s: its library was not there when it was made",

@@ -47,7 +47,11 @@ static enum vrs_status ask(struct parts *parts, const struct proven_study *prove
     (void)parts;
     if (!s->traced)
         return ask_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
-                          S("no events were recorded, so growth from step to step cannot be seen"),
+                          s->events == 0
+                              ? S("no events were recorded, so growth from step to step cannot be "
+                                  "seen")
+                              : S("the trace has one event, so growth from step to step cannot be "
+                                  "seen"),
                           err);
     struct leaks *leaks = arena_array(s->keep, struct leaks, 1);
     if (leaks == NULL)

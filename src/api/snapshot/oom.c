@@ -41,8 +41,11 @@ static enum vrs_status say_nothing_found(const struct study *s, struct device_an
 {
     if (!s->traced)
         return say(s, d, ANSWER_NEEDS_TRACE, "needs_trace",
-                   "no events were recorded, so it cannot be told whether a request failed; if "
-                   "one did, give the text of its error with --message",
+                   s->events == 0
+                       ? "no events were recorded, so it cannot be told whether a request failed; "
+                         "if one did, give the text of its error with --message"
+                       : "the trace has one event, so it cannot be told whether a request failed "
+                         "before it; if one did, give the text of its error with --message",
                    err);
     if ((s->r->devices.parts[s->device] & PART_TRACE) == 0)
         return say(s, d, ANSWER_NEEDS_TRACE, "incomplete",
@@ -147,7 +150,10 @@ static enum vrs_status say_limits(const struct study *s, const struct oom *oom,
                 s->traced
                     ? "the trace has no out-of-memory event, and its end is not the state that the "
                       "text describes: these figures are from the text alone"
-                    : "no trace of events was recorded: these figures are from the text alone",
+                : s->events == 0
+                    ? "no trace of events was recorded: these figures are from the text alone"
+                    : "the trace has one event, not of this failure: these figures are from the "
+                      "text alone",
                 err));
     else if (!oom->measured.laid_out)
         TRY(say(

@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "analysis/attribution/site.h"
 #include "analysis/snapshot/breakdown/peak.h"
@@ -22,6 +23,16 @@
 #include "render/snapshot/answers.h"
 #include "vramscope/snapshot.h"
 
+static enum vrs_status refuse_by(const char *by, struct vrs_error *err)
+{
+    char names[160] = "";
+    size_t len = 0;
+    for (uint32_t i = 0; i < PEAK_BYS && len < sizeof names; i++)
+        len += (size_t)snprintf(names + len, sizeof names - len, "%s%s", i == 0 ? "" : ", ",
+                                peak_by_names[i]);
+    return vrs_fail(err, VRS_USAGE, "cannot group by \"%.40s\"; these are known: %s", by, names);
+}
+
 /* The caller's words, read. */
 static enum vrs_status read_options(const struct vrs_peak_options *o, struct peak_question *ret,
                                     struct vrs_error *err)
@@ -37,9 +48,7 @@ static enum vrs_status read_options(const struct vrs_peak_options *o, struct pea
         while (by < PEAK_BYS && !str_equal(str_from(peak_by_names[by]), str_from(o->by)))
             by++;
         if (by == PEAK_BYS)
-            return vrs_fail(err, VRS_USAGE,
-                            "cannot group by \"%.40s\"; vrs_peak_options has what is accepted",
-                            o->by);
+            return refuse_by(o->by, err);
         ret->by = (enum peak_by)by;
     }
     if (o->key != NULL) {

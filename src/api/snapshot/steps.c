@@ -24,7 +24,10 @@ static enum vrs_status ask(struct parts *parts, const struct proven_study *prove
     if (!s->traced)
         return ask_reason(
             s, ret, ANSWER_NEEDS_TRACE, "no_trace",
-            S("the recording has no trace, and steps and phases are found in its events"), err);
+            s->events == 0
+                ? S("the recording has no trace, and steps and phases are found in its events")
+                : S("the trace has one event, and steps and phases are found in several"),
+            err);
     if (!s->phases.known && s->steps.count == 0)
         return ask_reason(s, ret, ANSWER_NEEDS_STACKS, "no_stacks",
                           S("the events have no stacks, and no annotation names a phase or a "

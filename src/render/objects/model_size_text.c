@@ -88,6 +88,15 @@ static bool make_cell(void *arg, const void *from, uint32_t column, str *ret)
     return true;
 }
 
+/* A sum of which some terms are perhaps not known yet. */
+static void put_sum(struct buf *to, uint64_t bytes, bool at_least)
+{
+    if (at_least)
+        buf_text(to, bytes == 0 ? "unknown" : "at least ");
+    if (!at_least || bytes != 0)
+        human_bytes(to, (int64_t)bytes);
+}
+
 /* "Transformer: 137 024 parameters, 137 024 of them trainable; parameters 535 KiB, …" */
 static void put_total(struct buf *to, const struct style *style, const struct model_size *size)
 {
@@ -102,14 +111,14 @@ static void put_total(struct buf *to, const struct style *style, const struct mo
     buf_text(&words, ", ");
     human_count(&words, total->trainable, style->ascii);
     buf_text(&words, " of them trainable; parameters ");
-    human_bytes(&words, (int64_t)total->parameter_bytes);
+    put_sum(&words, total->parameter_bytes, size->at_least);
     buf_text(&words, ", buffers ");
-    human_bytes(&words, (int64_t)total->buffer_bytes);
+    put_sum(&words, total->buffer_bytes, size->at_least);
     buf_text(&words, "; in storages ");
-    human_bytes(&words, (int64_t)total->storage_bytes);
+    put_sum(&words, total->storage_bytes, size->at_least);
     if (size->sharded) {
         buf_text(&words, "; all shards ");
-        human_bytes(&words, (int64_t)total->full_bytes);
+        put_sum(&words, total->full_bytes, size->at_least);
     }
     text_wrap(to, style, buf_slice(&words), 0, 2);
     buf_char(to, '\n');

@@ -1,5 +1,9 @@
 """doctor's rows of torch, of the backend and of what it costs to ask it, with torch stood in for."""
+import json
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 from stand_in import installed, torch_forms
@@ -105,3 +109,66 @@ def test_the_sampler_tells_how_far_off_it_is():
     assert found["ok"] and float(re.fullmatch(r"(\d+\.\d{3}) ms", found["value"])[1]) >= 0
     told = re.match(r"median deviation of (\d+) gaps of 10 ms; longest ([\d.]+) ms, (\d+) skipped", found["why"])
     assert 1 <= int(told[1]) <= 51 and float(told[2]) >= 9
+
+
+@pytest.mark.parametrize("variables, why", (
+    ({"RANK": "x"}, "RANK is no whole number: 'x'"),
+    ({"RANK": "5", "WORLD_SIZE": "3"}, "RANK=5 is not below WORLD_SIZE=3"),
+    ({"SLURM_PROCID": "1", "SLURM_LOCALID": "-1", "SLURM_NTASKS": "2"}, "SLURM_LOCALID is no whole number: '-1'"),
+    ({"RANK": "2", "WORLD_SIZE": "3"}, None),
+))
+def test_ranks_that_cannot_be_are_bad(monkeypatch, variables, why):
+    for name in _doctor.RANKS:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    found = _doctor.look_at_ranks()
+    assert (found["ok"], found["value"]) == ((True, "found") if why is None else (False, "bad"))
+    assert why is None or found["why"] == why
+
+
+def test_rows_are_as_wide_as_the_output():
+    rows = [_doctor.row("reading", "1 us", "a word " * 30), _doctor.row("torch", "none", "b" * 90, "pip install torch")]
+    lines = _doctor.text_of(rows, 60).splitlines()
+    assert len(lines) > 6 and all(len(line) <= 60 or "b" * 90 in line for line in lines)
+    assert lines[0].startswith("ok       reading   1 us: a word") and lines[1].startswith(" " * 19 + "a")
+
+
+def doctor(*words, **more):
+    env = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(_doctor.__file__)), "COLUMNS": "70"}
+    return subprocess.run([sys.executable, "-m", "vramscope", "doctor", *map(str, words)], env=env, text=True,
+                          stderr=subprocess.PIPE, **more)
+
+
+def test_the_options_of_the_command_are_options_here(tmp_path):
+    printed = doctor("--ascii", "--color", "never", stdout=subprocess.PIPE)
+    assert (printed.returncode, printed.stderr) == (0, "") and "ASCII: --ascii" in printed.stdout
+    written = doctor("--ascii", "-o", tmp_path / "text", stdout=subprocess.PIPE)
+    assert (written.returncode, written.stdout, written.stderr) == (0, "", "")
+    names = [line.split()[1] for line in printed.stdout.splitlines() if line.startswith(("ok ", "missing "))]
+    text = (tmp_path / "text").read_text()
+    assert names == [line.split()[1] for line in text.splitlines() if line.startswith(("ok ", "missing "))]
+    doctor("-j", "-o", tmp_path / "json")
+    assert json.loads((tmp_path / "json").read_text())["command"]["checks"]
+    assert sorted(os.listdir(tmp_path)) == ["json", "text"]
+
+
+@pytest.mark.parametrize("words", ([], ["--json"]))
+def test_a_reader_that_is_gone_ends_it_quietly(words):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "wb") as gone:
+        done = doctor(*words, stdout=gone)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_where_it_cannot_write_is_one_line(tmp_path):
+    """A file that may not grow is a disk that is full."""
+    script = "ulimit -f 0; trap '' XFSZ; exec \"$@\" > out"
+    env = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(_doctor.__file__))}
+    done = subprocess.run(["sh", "-c", script, "sh", sys.executable, "-B", "-m", "vramscope", "doctor"], cwd=tmp_path,
+                          env=env, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (3, "vramscope: standard output: File too large\n")
+    nowhere = doctor("-o", tmp_path / "none" / "text")
+    assert nowhere.returncode == 3
+    assert nowhere.stderr == f"vramscope: {tmp_path / 'none' / 'text'}: No such file or directory\n"

@@ -211,3 +211,14 @@ def test_the_example_of_the_package_runs(monkeypatch):
     test = doctest.DocTestParser().get_doctest(vramscope.__doc__, {}, "vramscope", None, 0)
     done = doctest.DocTestRunner().run(test)
     assert done.attempted > 1 and done.failed == 0
+
+
+@pytest.mark.parametrize("ask, told", (
+    (lambda: vramscope.load(OOM).peak(by="x"), "these are known: culprit, owner, site,"),
+    (lambda: vramscope.load(OOM).export("x"), "these are known: csv, json,"),
+    (lambda: vramscope.load(OOM, entry="x"), "this file has one recording, leave entry out"),
+))
+def test_a_word_that_is_not_known_is_answered_with_those_that_are(ask, told):
+    with pytest.raises(vramscope.Error, match=told) as raised:
+        ask()
+    assert "vrs_" not in str(raised.value)

@@ -276,9 +276,10 @@ def test_pages_by_their_older_words(fresh, tmp_path):
 # doctor ---------------------------------------------------------------------------------
 
 def test_doctor_says_what_python_has(fresh):
-    said = fresh.run(fresh.python, "-m", "vramscope", "doctor", more={"RANK": "3", "WORLD_SIZE": "8"})
+    said = fresh.run(fresh.python, "-m", "vramscope", "doctor",
+                     more={"RANK": "3", "WORLD_SIZE": "8", "COLUMNS": "1000"})
     lines = said.stdout.splitlines()
-    told = fresh.run(fresh.command, "doctor").stdout
+    told = fresh.run(fresh.command, "doctor", more={"COLUMNS": "1000"}).stdout
     assert said.stdout.endswith(told)
     rows = dict(line.split(None, 2)[1:] for line in lines[:len(lines) - len(told.splitlines())])
     assert rows["python"].startswith(".".join(map(str, sys.version_info[:1])) + ".")

@@ -5,6 +5,7 @@ import logging
 import os
 import sys
 import threading
+import time
 import weakref
 from pathlib import Path
 
@@ -110,6 +111,17 @@ with watch_cycles(device="cpu", log=False) as watch:  # the collector by itself,
     gc.collect()
     watch.flush()
     answers["many"] = [sum(r() is None for r in many), dict(watch.losses)["failed"]]
-left = watch_cycles(device="cpu")  # is ended at exit
+gate = threading.Event()
+held = watch_cycles(lambda cycles: gate.wait(), device="cpu", log=False)  # comes back late
+for _ in range(20):
+    cycle(4)
+    gc.collect()
+begun = time.monotonic()
+held.cancel()
+answers["held"] = [time.monotonic() - begun, held.losses["collections"]]
+gate.set()
+left = watch_cycles(lambda cycles: threading.Event().wait(), device="cpu")  # is ended at exit, though it never does
+cycle(4)
+gc.collect()
 print(json.dumps({**answers, "told": told[:count], "first": told_first, "later": len(told) - count, "logged": logged,
                   "threads": threads}))

@@ -47,3 +47,9 @@ def test_a_watch_disturbs_nobody(answer):
     assert answer["raising"] == [{**NONE_LOST, "callback": 1}, True, True]
     assert answer["refused"] == "usage" and answer["finalized"] == ["MainThread"]
     assert answer["many"] == [3000, 0] and "vramscope-reader" in answer["threads"]
+
+
+def test_a_callback_that_blocks_holds_the_end_for_a_second(answer):
+    """That the program came to its end at all is half of it: its last callback never returns."""
+    seconds, lost = answer["held"]
+    assert 0.9 <= seconds < 10 and lost >= 3

@@ -68,6 +68,8 @@ def test_sizes_of_what_is_not_dense(sizes):
 def test_lazy_parameters_have_no_size(sizes):
     lazy = row(sizes["documents"]["lazy"], "0")
     assert lazy["parameters"] is lazy["storage_bytes"] is None and "at least 72 parameters" in sizes["texts"]["lazy"]
+    told = " ".join(sizes["texts"]["lazy"].split())
+    assert "; parameters at least 288 B, buffers unknown; in storages at least 288 B" in told
 
 
 def test_of_a_sharded_tensor_the_local_part_counts(sizes):

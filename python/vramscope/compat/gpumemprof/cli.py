@@ -90,8 +90,14 @@ def _device(parser: argparse.ArgumentParser) -> None:
 
 def _written(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("--output", metavar="FILE", help=f"where {what} go")
-    parser.add_argument("--format", choices=("csv", "json"), default="csv",
-                        help="of that file (default: csv)")
+    parser.add_argument("--format", choices=("csv", "json"),
+                        help="of that file (default: by its ending, else csv)")
+
+
+def file_format(args: argparse.Namespace) -> str:
+    """That of --output: as --format says, else as its ending does, else csv."""
+    given: str | None = args.format
+    return given or ("json" if args.output.lower().endswith(".json") else "csv")
 
 
 def _add_info(add: Any) -> None:

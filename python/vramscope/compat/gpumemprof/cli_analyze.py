@@ -70,6 +70,10 @@ def _other(path: str, error: ValueError) -> Any:
         with open(path, encoding="utf-8") as file:
             payload = json.load(file)
     except (RecursionError, ValueError):
+        if _is_table(path):
+            raise InvalidInput(
+                f"{path}: this is a table (CSV), and telemetry is read of JSON alone: write it "
+                "with gpumemprof track --format json --output events.json") from None
         raise InvalidInput(f"{path}: {error}") from None
     rows = payload if isinstance(payload, list) else [payload]
     if isinstance(payload, dict) and isinstance(payload.get("events"), list):
@@ -77,6 +81,13 @@ def _other(path: str, error: ValueError) -> Any:
     if any(isinstance(row, dict) and _EVENT_KEYS & row.keys() for row in rows):
         raise InvalidInput(f"{path}: {error}")
     return payload
+
+
+def _is_table(path: str) -> bool:
+    """Whether its first line names columns, as those that monitor and track write do."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        names = file.readline(1000).strip().split(",")
+    return len(names) > 1 and all(name.isidentifier() for name in names)
 
 
 def _report(events: list[TelemetryEventV2] | None, others: Sequence[Any]) -> dict[str, Any]:

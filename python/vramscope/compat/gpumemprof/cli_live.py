@@ -12,8 +12,8 @@ from _thread import allocate_lock
 from contextlib import contextmanager
 
 from vramscope.compat import _printing
-from vramscope.compat.gpumemprof.cli import (INTERRUPTED, OK, USAGE, complain, gigabytes, known,
-                                             megabytes)
+from vramscope.compat.gpumemprof.cli import (INTERRUPTED, OK, USAGE, complain, file_format,
+                                             gigabytes, known, megabytes)
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def monitor(args: argparse.Namespace) -> int:
         profiler.stop_monitoring()
         _sum_up(profiler, member, size)
         if args.output:
-            _save_snapshots(args.output, args.format, list(profiler.snapshots), on_device)
+            _save_snapshots(args.output, file_format(args), list(profiler.snapshots), on_device)
     return status
 
 
@@ -161,7 +161,7 @@ def track(args: argparse.Namespace) -> int:
         _tell_summary(tracker, watchdog, gigabytes if on_device else megabytes)
         if args.output:
             os.makedirs(os.path.dirname(args.output) or ".", exist_ok=True)
-            tracker.export_events(args.output, args.format)
+            tracker.export_events(args.output, file_format(args))
             _out(f"Events saved to: {args.output}")
     return status
 

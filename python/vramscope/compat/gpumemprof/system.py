@@ -183,11 +183,15 @@ def memory_summary(device: Any = None) -> str:
     info, memory = get_gpu_info(device), check_memory_fragmentation(device)
 
     def size(of: dict[str, Any], name: str) -> str:
-        value = of.get(name, 0)  # without a device it counts as 0, as in the original
+        if name not in of:  # there is no device
+            return "unavailable"
+        value = of[name]
         return "unknown" if value is None else format_bytes(value)
 
     def share(name: str) -> str:
-        value = memory.get(name, 0)
+        if name not in memory:
+            return "unavailable"
+        value = memory[name]
         return "unknown" if value is None else f"{value:.1%}"
 
     hints = suggest_memory_optimization(memory)[:5]

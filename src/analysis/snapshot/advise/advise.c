@@ -123,7 +123,8 @@ static bool run_rule(struct advising *a, const struct advice_entry *entry)
     if (a->proven->trust.grade == 'D')
         return advise_silent(a, "trust grade D");
     if (!a->s->traced && !entry->untraced)
-        return advise_silent(a, "the recording has no trace of events");
+        return advise_silent(a, a->s->events == 0 ? "the recording has no trace of events"
+                                                  : "the trace has one event");
     if (!entry->rule(a))
         return false;
     if (a->clause != NULL)

@@ -104,7 +104,7 @@ struct advise {
     struct advice_silence *silent;
     uint32_t silents;
     int64_t peak_bytes, peak_event; /* of the requested curve */
-    bool of_end;                    /* no events were recorded: the peak is the final state */
+    bool of_end;                    /* only the final state is known: it is the peak */
     int64_t joint_saving_bytes, joint_peak_bytes, joint_peak_event;
     uint32_t joint_rules; /* whose savings are those of the curve, and counted there */
 };

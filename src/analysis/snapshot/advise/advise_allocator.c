@@ -200,7 +200,7 @@ bool advise_capture(struct advising *a)
     advise_condition(a, "steps", s->steps.count, CAPTURE_STEPS_LEAST);
     a->now.bytes = unknown;
     if (!s->traced)
-        a->now.text = "the recording has no trace: call "
+        a->now.text = "the trace is missing or one event long: call "
                       "torch.cuda.memory._record_memory_history(max_entries=100000) before the "
                       "first step, then torch.cuda.memory._dump_snapshot(\"run.pickle\").";
     else if (!s->stacked)

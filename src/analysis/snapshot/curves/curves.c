@@ -522,6 +522,8 @@ bool device_traced(const struct recording *r, uint32_t device)
 {
     if (r->devices.events[device] != 1 || !anchored(r, device))
         return r->devices.events[device] != 0;
+    if (r->events.action[r->devices.first_event[device]] == ACTION_OOM)
+        return true;
     uint64_t start[CURVES];
     start_bytes(r, device, start);
     return start[CURVE_REQUESTED] == 0 && start[CURVE_RESERVED] == 0;

@@ -71,8 +71,9 @@ void curves_conflicts(const struct recording *r, uint32_t device, const struct c
 void curves_draw(const struct recording *r, uint32_t device, const struct curves *curves,
                  uint32_t columns, int64_t *ret_requested, int64_t *ret_reserved);
 
-/* Is there a trace to speak of?  One event over memory that was there before it is the newest entry
- * of a ring of one: analyses then know the final state only. */
+/* Is there a trace to speak of?  One event over memory that was there before it is most often the
+ * newest entry of a ring of one: analyses then know the final state only.  Where that event is a
+ * request that failed, the final state is the state it failed in, and that is spoken of. */
 bool device_traced(const struct recording *r, uint32_t device);
 
 /* What an event (a row of events) adds to the requested bytes, modulo 2^64. */

@@ -402,7 +402,8 @@ static void add_window(struct assessment *a, const struct trust_basis *basis)
                  "no events were recorded: only the final state is known");
     if (a->trust.window == WINDOW_ONE_EVENT)
         add_item(a, CODE_ONE_EVENT, all, false, false,
-                 "only the newest event was kept (max_entries=1): only the final state is known");
+                 "the trace has one event, and memory is older than it: only the final state is "
+                 "known");
     if (a->trust.window == WINDOW_OVERFLOWED)
         add_item(a, CODE_OVERFLOW, all, false, false,
                  "the recorder was full at %s events and dropped older ones", grouped(a, events));

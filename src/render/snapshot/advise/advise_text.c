@@ -37,7 +37,7 @@ static void put_words(struct buf *to, const struct style *style, const struct ad
 /* Columns from which the clauses of rules stand beside their names. */
 enum { CLAUSES_LEAST = 50 };
 
-/* `of_end`: no events were recorded, so that none is named. */
+/* `of_end`: only the final state is known, so that no event is named. */
 static void put_evidence(struct buf *to, const struct style *style, const struct advice *a,
                          bool of_end)
 {
@@ -150,7 +150,7 @@ static void put_peak(struct buf *to, const struct style *style, const struct adv
     buf_init(&words, SIZE_MAX / 2);
     human_bytes(&words, a->peak_bytes);
     if (a->of_end)
-        buf_text(&words, " in use in the final state (no events were recorded)");
+        buf_text(&words, " in use in the final state, the only one known");
     else if (a->peak_event < 0)
         buf_text(&words, " in use before the first event");
     else

@@ -240,9 +240,10 @@ static void peak_words(struct buf *to, const struct report_device *d, bool ascii
     const struct curve *used = &d->curves.of[CURVE_REQUESTED];
     const struct curve *held = &d->curves.of[CURVE_RESERVED];
     if (!is_traced(d)) {
-        buf_text(to, used->end_known ? "There is no trace: only the final state is known."
-                                     : "The file is cut inside the final state: this is the part "
-                                       "read.");
+        buf_text(to, !used->end_known ? "The file is cut inside the final state: this is the part "
+                                        "read."
+                     : d->events == 0 ? "There is no trace: only the final state is known."
+                                      : "The trace has one event: only the final state is known.");
         holder_words(to, d, ascii);
         return;
     }

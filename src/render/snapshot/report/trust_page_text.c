@@ -33,7 +33,7 @@ static const char *const windows[WINDOWS] = {
     [WINDOW_OVERFLOW_SUSPECTED] = "the recorder was perhaps full and dropped its oldest events; a "
                                   "late start looks the same",
     [WINDOW_STATE_ONLY] = "there is no trace, only the final state",
-    [WINDOW_ONE_EVENT] = "only the newest event was kept, with the final state",
+    [WINDOW_ONE_EVENT] = "there is one event, memory is older than it, and the final state",
     [WINDOW_INCOMPLETE] = "the file is cut",
 };
 

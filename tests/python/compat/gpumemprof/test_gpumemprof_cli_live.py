@@ -144,6 +144,19 @@ def test_track_writes_csv_B63(device, tmp_path):
     assert rows[0]["event_type"] == "start" and rows[0]["allocator_allocated_bytes"] == str(3 << 30)
 
 
+@pytest.mark.parametrize("verb", ("monitor", "track"))
+def test_the_format_is_that_of_the_ending_B62_B63(device, tmp_path, verb):
+    times = ("--duration", 0.05, "--interval", 0.01)
+    for name, words in (("a.json", ()), ("b.csv", ()), ("c", ()), ("d.json", ("--format", "csv"))):
+        assert run(verb, *times, "--output", tmp_path / name, *words).status == 0
+    assert json.loads((tmp_path / "a.json").read_text())
+    for name in ("b.csv", "c", "d.json"):
+        with open(tmp_path / name, newline="") as file:
+            assert len(next(csv.reader(file))) > 3
+    told = run("analyze", tmp_path / "b.csv")
+    assert told.status == 5 and "this is a table (CSV)" in told.err and "--output events.json" in told.err
+
+
 def test_track_without_a_device_B63(no_device, tmp_path):
     path = tmp_path / "events.json"
     done = run("track", "--duration", 0.05, "--interval", 0.01, "--output", path, "--format", "json")

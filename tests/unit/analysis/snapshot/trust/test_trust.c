@@ -91,6 +91,8 @@ static void windows_and_grades(void **state)
     check("", "a", "B state_only no_history no_frames");
     check("", "", "B state_only no_history");
     check("c 1000 600", "i", "B one_event one_event");
+    /* The state a request failed in is the state at the end. */
+    check("o ? 4096", "a", "B late_start starts_late");
     check("a 1400 600; n 0 0", "aa", "B late_start starts_late no_frames");
     /* A segment that was there before, and nothing in it. */
     check("n 0 0; n 0 0", "i", "A complete");
