@@ -212,7 +212,7 @@ class Run:
         if not self.made:
             from vramscope import run_folder
             self.folder = run_folder.take(self.folder, self.job, others=not self.given,
-                                          start=self.start)
+                                          start=self.start, wanted=self.settings["ranks"])
             self.made = True
         return self.folder
 
