@@ -36,6 +36,7 @@ struct work {
     const struct common *common;
     struct inputs inputs;
     struct answer *answer;
+    struct vrs_result *run; /* of run.json; or NULL */
 };
 
 static bool read_progress(void *arg, uint64_t done, uint64_t total)
@@ -405,6 +406,19 @@ static int join(struct work *w, const struct vrs_result *const *results, uint32_
     return exit_status;
 }
 
+/* One more result behind the others. */
+static void add_run(struct work *w, const struct vrs_result **results, uint32_t *count)
+{
+    struct vrs_error err;
+    if (w->question->run == NULL || w->inputs.run == NULL)
+        return;
+    if (w->question->run(w->inputs.run, &w->run, &err) == VRS_OK)
+        results[(*count)++] = w->run;
+    else
+        message("warning: %s: %s; ranks without a snapshot are not named", w->inputs.run,
+                err.message);
+}
+
 static int ask_all(struct work *w)
 {
     w->answer = calloc(w->inputs.count, sizeof *w->answer);
@@ -422,7 +436,7 @@ static int ask_all(struct work *w)
     uint32_t room = 0, count = 0;
     for (uint32_t i = 0; i < w->inputs.count; i++)
         room += w->answer[i].count + (w->answer[i].status != VRS_OK);
-    const struct vrs_result **results = calloc(room + 1u, sizeof(*results));
+    const struct vrs_result **results = calloc(room + 2u, sizeof(*results));
     if (results == NULL) {
         message("out of memory");
         return EXIT_FAILED;
@@ -434,6 +448,7 @@ static int ask_all(struct work *w)
             message("none of the files is a recording");
         exit_status = usage ? EXIT_USAGE : EXIT_FAILED;
     } else {
+        add_run(w, results, &count);
         exit_status = worse(join(w, results, count), exit_status);
     }
     free(results);
@@ -445,6 +460,7 @@ static void forget(struct work *w)
     for (uint32_t i = 0; w->answer != NULL && i < w->inputs.count; i++)
         forget_answer(&w->answer[i]);
     free(w->answer);
+    vrs_result_free(w->run);
     inputs_free(&w->inputs);
 }
 

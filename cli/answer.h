@@ -37,6 +37,9 @@ struct verb_question {
     enum vrs_status (*unread)(const char *path, const struct vrs_error *why,
                               struct vrs_result **ret, struct vrs_error *err);
     bool unread_beside;
+    /* What run.json, in a folder that is the only operand, adds to the answers about the files
+     * there; or NULL. */
+    enum vrs_status (*run)(const char *path, struct vrs_result **ret, struct vrs_error *err);
     bool *ret_several;    /* told before the first `ask`: there are several inputs; or NULL */
     bool strict;          /* what could not be decided is an exit status of its own; so is a file
                              of a folder that is no recording */

@@ -97,8 +97,11 @@ static int add_folder(struct inputs *inputs, const char *folder)
             continue;
         char *path = joined(folder, entry->d_name);
         /* Reading a pipe would wait for its writer, and what was written of recordings is none. */
-        if (path != NULL &&
-            (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode) || is_own(path)))
+        bool regular = path == NULL || (stat(path, &facts) == 0 && S_ISREG(facts.st_mode));
+        bool own = path != NULL && regular && is_own(path);
+        if (own && inputs->run == NULL && strcmp(entry->d_name, "run.json") == 0)
+            inputs->run = path;
+        else if (own || !regular)
             free(path);
         else
             wrong = add(inputs, path, true);
@@ -238,6 +241,11 @@ int inputs_find(int count, char *const *names, struct inputs *ret)
 {
     bool folder = false;
     int wrong = inputs_find_pair(count, names, ret);
+    if (count > 1) {
+        /* Ranks of several jobs have the same numbers. */
+        free(ret->run);
+        ret->run = NULL;
+    }
     if (wrong == EXIT_USAGE || count < 2 || ret->count < 2)
         return wrong;
     for (uint32_t i = 0; i < ret->count; i++)
@@ -259,5 +267,6 @@ void inputs_free(struct inputs *inputs)
     for (uint32_t i = 0; i < inputs->count; i++)
         free(inputs->at[i].path);
     free(inputs->at);
+    free(inputs->run);
     *inputs = (struct inputs){ 0 };
 }

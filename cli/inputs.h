@@ -15,6 +15,7 @@ struct inputs {
     struct input *at;
     uint32_t count, room;
     bool several; /* more than one argument, or a folder: the answer is for a set */
+    char *run;    /* run.json of the only argument, the folder of a `vramscope run`; NULL: none */
 };
 
 /* A folder stands for the files in it whose names end like recordings, by name; other things in

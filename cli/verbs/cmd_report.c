@@ -135,6 +135,7 @@ static int run(const struct command *self, int argc, char **argv)
         .ret_several = &settings.several,
         .unread = vrs_report_unread,
         .unread_beside = true,
+        .run = vrs_report_run,
     };
     if (ended == EXIT_DONE)
         ended = answer_files(self, &question, files, argv);

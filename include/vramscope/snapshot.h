@@ -66,6 +66,12 @@ VRS_API void vrs_report_times(const struct vrs_result *result, uint64_t *ret_oom
 VRS_API enum vrs_status vrs_report_unread(const char *path, const struct vrs_error *why,
                                           struct vrs_result **ret, struct vrs_error *err);
 
+/* What a set has of the job whose folder `vramscope run` wrote, by its run.json: joined with the
+ * reports of the files there it names the ranks that none of them is of.  Where that file does not
+ * know how many there are it adds nothing; where it is broken the call says why. */
+VRS_API enum vrs_status vrs_report_run(const char *path, struct vrs_result **ret,
+                                       struct vrs_error *err);
+
 /* Who held the memory at one moment. */
 struct vrs_peak_options {
     size_t size;

@@ -249,6 +249,8 @@ class Recorder:
     `when_ready` queues what is done when CUDA is initialised, so that nothing here does that.
     """
 
+    _begun_in: Any = None  # the torch in which this package began to record, and did not stop
+
     def __init__(self, torch: Any) -> None:
         self._torch = torch
         self._memory = getattr(torch.cuda, "memory", None)
@@ -325,10 +327,16 @@ class Recorder:
         known = inspect.signature(self._start).parameters
         wanted = {"max_entries": max_entries, "stacks": stacks, "context": context}
         self._start(**{name: value for name, value in wanted.items() if name in known})
+        Recorder._begun_in = self._torch
 
     def stop(self) -> None:
         """Ends recording, and forgets what was recorded."""
         self._start(enabled=None)
+        Recorder._begun_in = None
+
+    def ours(self) -> bool:
+        """Whether what records was begun by this package; that the program ended it is not seen."""
+        return Recorder._begun_in is self._torch
 
     def snapshot(self) -> Any:
         """What is recorded and what is allocated, as a dict."""

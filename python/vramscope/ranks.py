@@ -61,6 +61,15 @@ def own_rank() -> int | None:
         return None
 
 
+def world_size() -> int | None:
+    """How many ranks the job has; None also where what the variables say is no such number."""
+    try:
+        size: int | None = identity()["world_size"]
+    except ValueError:
+        return None
+    return None if size is None or size < 1 else size
+
+
 def restarts() -> int:
     """How often torchrun has begun this rank again."""
     count = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")

@@ -1,7 +1,7 @@
 """record(): a recording of what a block of a program does with device memory.
 
 What records is torch's own recorder, or the history of a simulated device: one of them is a source,
-which has refused, when_ready, enabled, begin, stop, snapshot, devices, usage
+which has refused, when_ready, enabled, begin, stop, ours, snapshot, devices, usage
 and observe.
 """
 from __future__ import annotations
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         def enabled(self) -> bool: ...
         def begin(self, max_entries: int, context: _Context, stacks: _Stacks) -> None: ...
         def stop(self) -> None: ...
+        def ours(self) -> bool: ...
         def snapshot(self) -> Any: ...
         def devices(self) -> list[str | None]: ...
         def usage(self, device: int) -> tuple[int | None, int | None]: ...
@@ -71,9 +72,14 @@ class SimSource:
 
     def begin(self, max_entries: int, context: _Context, stacks: _Stacks) -> None:
         self.device.history_start(max_entries, context=context, stacks=stacks)
+        self.device._history_is_ours = True
 
     def stop(self) -> None:
         self.device.history_stop()
+        self.device._history_is_ours = False
+
+    def ours(self) -> bool:
+        return self.device._history_is_ours
 
     def snapshot(self) -> dict[str, Any]:
         return self.device.history_snapshot()
@@ -168,6 +174,14 @@ def write_text(path: _Path, text: str) -> _Path:
     return path
 
 
+def extra(from_source: Source, names: Names | None) -> dict[str, Any]:
+    """The key `vramscope` of a snapshot: names, and whose settings its recording has."""
+    from vramscope import named
+    begun_by = "vramscope" if from_source.ours() else "program" if from_source.enabled() else None
+    return {"schema": named.SCHEMA, **({} if names is None else names.to_dict()),
+            **({} if begun_by is None else {"recorder": {"begun_by": begun_by}})}
+
+
 def write_snapshot(from_source: Source, path: _Path, *, compression: _Compression = None,
                    seconds: float | None = None) -> tuple[_Path, Names | None]:
     """Writes a snapshot with names; returns (path, Names or None where they were not to be had).
@@ -186,8 +200,7 @@ def write_snapshot(from_source: Source, path: _Path, *, compression: _Compressio
     gc.disable()
     try:
         snapshot = from_source.snapshot()
-        if found is not None:
-            snapshot["vramscope"] = found.to_dict()
+        snapshot["vramscope"] = extra(from_source, found)
 
         def write(file: BinaryIO) -> None:
             if compression == "gzip":

@@ -153,21 +153,17 @@ def units_of(run: Run, folder: str) -> list[Unit]:
 def missing_ranks(run: Run, units: list[Unit]) -> list[int]:
     """The ranks that record and have not said how they ended."""
     documents = [unit.document for unit in units if unit.document is not None]
-    sizes = [size for size in [world_size(), *(d["world_size"] for d in documents)]
-             if size is not None]
     there = {d["rank"] for d in documents if not d["child"] or run.rank is None}
-    wanted = run.settings["ranks"]
-    return [rank for rank in range(max(sizes, default=0))
-            if rank not in there and (wanted is None or rank in wanted)]
+    return [rank for rank in run_folder.recording_ranks(world_size(units), run.settings["ranks"])
+            if rank not in there]
 
 
-def world_size() -> int | None:
+def world_size(units: list[Unit]) -> int | None:
+    """The number of ranks, as this process or one of the others knows it."""
     from vramscope import ranks
-    try:
-        size: int | None = ranks.identity()["world_size"]
-        return size
-    except ValueError:
-        return None
+    sizes = [ranks.world_size() or 0]
+    sizes += [unit.document["world_size"] or 0 for unit in units if unit.document is not None]
+    return max(sizes) or None
 
 
 def show(run: Run, folder: str, units: list[Unit], missing: list[int]) -> None:
@@ -250,21 +246,18 @@ def merged_report(folder: str, files: list[tuple[str, Unit]]) -> Report:
     return Report(result, page)
 
 
-def status_of(run: Run, documents: list[dict[str, Any]]) -> str:
+def status_of(run: Run, units: list[Unit]) -> str:
     """Whether this process, or one that said how it ended, had a status that is not 0."""
-    known = [run.status, *(document["status"] for document in documents)]
+    known = [run.status, *(unit.document["status"] for unit in units if unit.document is not None)]
     return "failed" if any(status not in (None, 0) for status in known) else "completed"
 
 
 def complete(run: Run, folder: str, units: list[Unit], missing: list[int]) -> None:
     """run.json once more, with the processes and files that are there."""
-    documents = [unit.document for unit in units if unit.document is not None]
-    sizes = [size for size in [world_size(), *(d["world_size"] for d in documents)]
-             if size is not None]
     own = [name for name in ("report.txt", "report.json", "index.html")
            if os.path.exists(os.path.join(folder, name))]
     started = run_folder.start_of(folder)
     run_folder.write_document(os.path.join(folder, "run.json"), {
-        **run_folder.begun(run.job, run.start if started is None else started),
-        "status": status_of(run, documents), "end": time.time(), "world_size": max(sizes, default=None),
+        **run_folder.begun(run.job, run.start if started is None else started, ()),
+        "status": status_of(run, units), "end": time.time(), "world_size": world_size(units),
         "processes": sorted(unit.who for unit in units), "missing_ranks": missing, "files": own})

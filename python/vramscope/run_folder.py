@@ -9,10 +9,12 @@ import time
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Any
 
 SCHEMA = "vramscope.run/1"
 NAMES_MOST = 1000
+RANKS_MOST = 100_000  # a number beyond is none of ranks
 JOIN_SECONDS = 2  # who made a folder says within this time whose it is
 NAME = re.compile(r"(?:rank(?P<rank>\d+)\.)?(?:restart(?P<restart>\d+)\.)?(?P<pid>\d+)"
                   r"\.(?P<what>json|(?:\d+|end)\.pickle|html)")
@@ -106,12 +108,13 @@ def unwritable(folder: str) -> str | None:
     return None if why is None else f"{folder}: {os.strerror(why)}"
 
 
-def take(folder: str, identity: str, *, others: bool = True, start: float = 0) -> str:
+def take(folder: str, identity: str, *, others: bool = True, start: float = 0,
+         wanted: Collection[int] | None = None) -> str:
     """Makes the folder, or joins it where it is of the same job; else _1, _2 behind its name.
 
-    Returns its path.  Where others may not be tried its parents are made, and an empty one that is
-    there is taken too.
-    Raises OSError where none can be had.
+    wanted: the ranks that record, None: all.  Returns its path.  Where others may not be tried its
+    parents are made, and an empty one that is there is taken too.  Raises OSError where none can be
+    had.
     """
     if not others:
         os.makedirs(os.path.dirname(folder), 0o700, exist_ok=True)
@@ -125,7 +128,7 @@ def take(folder: str, identity: str, *, others: bool = True, start: float = 0) -
                 if others:
                     continue
                 raise
-        write_document(os.path.join(path, "run.json"), begun(identity, start))
+        write_document(os.path.join(path, "run.json"), begun(identity, start, wanted))
         return path
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), folder)
 
@@ -159,12 +162,20 @@ def start_of(folder: str) -> float | None:
         return None
 
 
-def begun(identity: str, start: float) -> dict[str, Any]:
-    """What run.json says with the folder's first file."""
+def recording_ranks(world_size: int | None, wanted: Collection[int] | None) -> list[int]:
+    """The ranks that record, where it is known how many there are."""
+    size = world_size if world_size is not None and world_size <= RANKS_MOST else 0
+    return [rank for rank in range(size) if wanted is None or rank in wanted]
+
+
+def begun(identity: str, start: float, wanted: Collection[int] | None) -> dict[str, Any]:
+    """What run.json says with the folder's first file: no rank has said how it ended."""
     import socket
+    from vramscope import ranks
+    world_size = ranks.world_size()
     return {"part": "run", "job": identity, "host": socket.gethostname(), "status": "running",
-            "start": start, "end": None, "world_size": None, "processes": [],
-            "missing_ranks": [], "files": []}
+            "start": start, "end": None, "world_size": world_size, "processes": [],
+            "missing_ranks": recording_ranks(world_size, wanted), "files": []}
 
 
 def write_document(path: str, members: dict[str, Any]) -> None:

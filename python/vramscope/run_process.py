@@ -231,7 +231,7 @@ class Run:
             self.own_folders = run_folder.missing_parents(wanted)
             try:
                 self.folder = run_folder.take(wanted, self.job, others=not self.given,
-                                              start=self.start)
+                                              start=self.start, wanted=self.settings["ranks"])
             except OSError:
                 self._leave_nothing()
                 raise

@@ -72,6 +72,8 @@ class Device(_core.Sim):
     of another device or one that is freed, TypeError for arguments of the wrong type.
     """
 
+    _history_is_ours = False  # begun by this package, not by the program
+
     def __init__(self, total: int | str = "80GiB", *, count: int = 1, context: int | str = "0",
                  settings: str = "", history: int = 100_000, clock: int = 0) -> None:
         backends.made(self)

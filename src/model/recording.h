@@ -249,10 +249,11 @@ struct step_marks {
 
 /* Facts about the key itself. */
 struct named_facts {
-    bool listed;        /* the file has a list of names */
-    uint64_t time_us;   /* when it was made */
-    uint64_t dropped;   /* names that its writer left out; UNKNOWN_U64: not told */
-    uint64_t malformed; /* entries, or members of entries, of a wrong type, taken as absent */
+    bool listed;           /* the file has a list of names */
+    uint64_t time_us;      /* when it was made */
+    uint64_t dropped;      /* names that its writer left out; UNKNOWN_U64: not told */
+    uint64_t malformed;    /* entries, or members of entries, of a wrong type, taken as absent */
+    bool foreign_recorder; /* the program began the recording by itself; false: nobody says so */
 };
 
 enum compression { COMPRESSION_NONE, COMPRESSION_GZIP, COMPRESSION_ZSTD };

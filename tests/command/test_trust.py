@@ -1,4 +1,6 @@
 """Each trust code from one tiny file, beside a twin on which it stays silent."""
+import json
+
 import pytest
 from recordings import tiny, writers
 from recordings.tiny import BASE, MIB, block, event, freed, half, segment, top
@@ -43,6 +45,10 @@ PENDING = segment([block(A, 4 * MIB, HELD, "active_pending_free"), block(B, 16 *
 
 
 
+def recorder(by, **more):
+    return {"vramscope": {"schema": "vramscope.extra/1", "recorder": {"begun_by": by}, **more}}
+
+
 def ooms(*free):
     return [without(event("oom", 0, 1 << 40, device_free=f), "addr") for f in free]
 
@@ -75,6 +81,7 @@ CASES = {
     "wrong_types": (top([half(stream="x")], BEGIN), top([half()], BEGIN)),
     "unknown_keys": (top([half(hovercraft=1)], BEGIN), top([half()], BEGIN)),
     "unknown_actions": (top([half()], BEGIN + [event("frobnicate", 0, 0)]), top([half()], BEGIN + [event("snapshot", 0, 4 * MIB)])),
+    "begun_by_program": (top([half()], BEGIN, **recorder("program")), top([half()], BEGIN, **recorder("vramscope"))),
     "capacity_varies": (top([half()], BEGIN + ooms(1 << 30, 1 << 33)), top([half()], BEGIN + ooms(1 << 30, (1 << 30) + (63 << 20)))),
 }
 SUMS = {
@@ -150,7 +157,8 @@ def test_a_good_file_has_grade_a(reported):
     ("unpaired_request.twin", "complete", "A"), ("skipped_actions", "complete", "CD"), ("double_alloc", None, "CD"),
     ("end_mismatch", None, "CD"), ("negative_start", None, "CD"), ("peak_above_reserved", "complete", "D"),
     ("unknown_segment", "complete", "D"), ("no_time", "complete", "A"), ("time_backwards", "complete", "A"),
-    ("wrong_types", "complete", "B"), ("unknown_keys", "complete", "A"), ("unknown_actions", "complete", "A"), ("capacity_varies", "complete", "A")))
+    ("wrong_types", "complete", "B"), ("unknown_keys", "complete", "A"), ("unknown_actions", "complete", "A"),
+    ("begun_by_program", "complete", "A"), ("capacity_varies", "complete", "A")))
 def test_windows_with_their_grades(reported, name, window, grades):
     trust = reported[name]["devices"][0]["trust"]
     assert trust["window"] == window or window is None
@@ -207,6 +215,39 @@ def test_items_carry_their_count(reported, code, count):
 def test_trust_names_what_is_unknown(reported):
     assert "hovercraft" in ids(reported["unknown_keys"])["unknown_keys"]["text"]
     assert "frobnicate" in ids(reported["unknown_actions"])["unknown_actions"]["text"]
+
+
+@pytest.mark.parametrize("extra,told", (
+    ({}, None), ({"recorder": {}}, None), ({"recorder": None}, None), ({"recorder": {"begun_by": None}}, None),
+    ({"recorder": {"begun_by": "somebody"}}, None), ({"recorder": {"begun_by": "vramscope", "more": 1}}, None),
+    ({"recorder": "program"}, "names"), ({"recorder": ["program"]}, "names"), ({"recorder": {"begun_by": 1}}, "names"),
+    ({"recorder": {"begun_by": ["program"]}}, "names"), ({"recorder": {"begun_by": {"begun_by": "program"}}}, "names"),
+    ({"recorder": {"begun_by": "program"}, "schema": "vramscope.extra/2"}, "names"),
+    ({"recorder": {"begun_by": "program"}, "names": 1}, "both")))
+@pytest.mark.parametrize("form", ("pickle", "json"))
+def test_a_recorder_is_told_where_it_is_well_said(tmp_path, extra, told, form):
+    made = top([half()], BEGIN, vramscope={"schema": "vramscope.extra/1", **extra})
+    path = tmp_path / ("run." + form)
+    path.write_bytes(writers.pickled(made, 4) if form == "pickle" else json.dumps(made).encode())
+    found = set(ids(run("report", "--json", path, expect=0).json())) & {"names", "begun_by_program", "unknown_keys"}
+    assert found == ({"names", "begun_by_program"} if told == "both" else {told} - {None})
+
+
+def test_many_dicts_do_not_hide_who_recorded(tmp_path):
+    """Dicts that are no records have a room of their own, which a file may fill."""
+    many = [dict(e, user_metadata={"k": k}) for k, e in enumerate(CHURN * 3000)]
+    made = top([half()], BEGIN + many, **recorder("program"))
+    (tmp_path / "run").write_bytes(writers.pickled(made, 4))
+    assert "begun_by_program" in ids(run("report", "--json", tmp_path / "run", expect=0).json())
+
+
+def test_a_cut_file_says_who_recorded_or_nothing(tmp_path):
+    whole = writers.pickled(top([half()], BEGIN, **recorder("program")), 4)
+    for end in range(len(whole) - 60, len(whole)):
+        (tmp_path / ("%03d" % end)).write_bytes(whole[:end])
+    found, errors = batch("report", tmp_path, sorted(p.name for p in tmp_path.iterdir()))
+    told = ["begun_by_program" in ids(found[name][0]) for name in sorted(found)]
+    assert not errors and told == sorted(told) and told[-1] and not told[0]
 
 
 def test_the_grade_of_a_cut_file_says_what_is_true(bundled, tmp_path):

@@ -26,6 +26,7 @@
 #include "api/snapshot/report_sections.h"
 #include "base/arena.h"
 #include "base/str.h"
+#include "format/run_ranks.h"
 #include "model/ids.h"
 #include "render/snapshot/answers.h"
 #include "vramscope/snapshot.h"
@@ -290,25 +291,47 @@ enum vrs_status vrs_report(const struct vrs_recording *recording,
     return end(&kept, begin(&kept, recording, options, false, err), ret);
 }
 
+/* A set of no report. */
+static struct report_set *bare_set(struct vrs_result **ret)
+{
+    *ret = result_make(&report_answer, 0);
+    struct report_set *set = *ret == NULL ? NULL : arena_take((*ret)->arena, sizeof *set);
+    if (set == NULL)
+        return NULL;
+    (*ret)->join = join_reports;
+    (*ret)->several = true;
+    (*ret)->set.more = set;
+    return set;
+}
+
+enum vrs_status vrs_report_run(const char *path, struct vrs_result **ret, struct vrs_error *err)
+{
+    struct vrs_result *result;
+    struct report_set *set = bare_set(&result);
+    enum vrs_status status =
+        set == NULL ? vrs_no_memory(err)
+                    : run_ranks_read(path, result->arena, &set->job_ranks, &set->silent, err);
+    if (status == VRS_OK)
+        *ret = result;
+    else
+        vrs_result_free(result);
+    return status;
+}
+
 enum vrs_status vrs_report_unread(const char *path, const struct vrs_error *why,
                                   struct vrs_result **ret, struct vrs_error *err)
 {
-    struct vrs_result *result = result_make(&report_answer, 0);
-    if (result == NULL)
-        return vrs_no_memory(err);
-    struct unread_file *file = arena_take(result->arena, sizeof *file);
-    struct report_set *set = arena_take(result->arena, sizeof *set);
+    struct vrs_result *result;
+    struct report_set *set = bare_set(&result);
+    struct unread_file *file = set == NULL ? NULL : arena_take(result->arena, sizeof *file);
     if (file != NULL)
         *file = (struct unread_file){ result_text(result->arena, str_from(path)),
                                       result_text(result->arena, str_from(why->message)) };
-    if (file == NULL || set == NULL || file->path.ptr == NULL || file->why.ptr == NULL) {
+    if (file == NULL || file->path.ptr == NULL || file->why.ptr == NULL) {
         vrs_result_free(result);
         return vrs_no_memory(err);
     }
-    result->join = join_reports;
-    result->several = true; /* a set of none */
     *set = (struct report_set){ .unread = file, .unreads = 1 };
-    result->set.more = set;
     *ret = result;
     return VRS_OK;
 }

@@ -66,6 +66,8 @@ static const str words[KEYS_AND_VALUES] = {
     [KEY_STEPS] = { "steps", 5 },
     [KEY_INDEX] = { "index", 5 },
     [KEY_EVENT] = { "event", 5 },
+    [KEY_RECORDER] = { "recorder", 8 },
+    [KEY_BEGUN_BY] = { "begun_by", 8 },
     [VALUE_ALLOC] = { "alloc", 5 },
     [VALUE_FREE_REQUESTED] = { "free_requested", 14 },
     [VALUE_FREE_COMPLETED] = { "free_completed", 14 },
@@ -93,6 +95,7 @@ static const str words[KEYS_AND_VALUES] = {
     [VALUE_BUFFER] = { "buffer", 6 },
     [VALUE_GRADIENT] = { "gradient", 8 },
     [VALUE_OPTIMIZER_STATE] = { "optimizer_state", 15 },
+    [VALUE_PROGRAM] = { "program", 7 },
 };
 
 bool keys_intern(struct strings *s)

@@ -1,4 +1,4 @@
-/* names.c - the key "vramscope": what the recorded process said its memory is, and its steps.
+/* names.c - the key "vramscope": what the recorded process said of its memory and its recorder.
  *
  * Nothing in it changes what the rest of the file means.  An entry that names nothing is left out,
  * a member of a wrong type is unknown, and both are counted apart from those of the rest. */
@@ -252,6 +252,16 @@ static enum vrs_status push_step(struct builder *b, struct value step, struct vr
     return VRS_OK;
 }
 
+/* Whether the program is said to have begun the recording; of others there is nothing to say. */
+static bool is_foreign(struct builder *b, struct value recorder)
+{
+    struct value by = map_get(b, recorder, KEY_BEGUN_BY);
+    if ((recorder.tag != TAG_MAP && recorder.tag != TAG_NONE) ||
+        (by.tag != TAG_STRING && by.tag != TAG_NONE))
+        malformed(b);
+    return by.tag == TAG_STRING && by.row == VALUE_PROGRAM;
+}
+
 enum vrs_status assemble_names(struct builder *b, struct value value, struct vrs_error *err)
 {
     static const struct value none = { .tag = TAG_NONE };
@@ -269,6 +279,7 @@ enum vrs_status assemble_names(struct builder *b, struct value value, struct vrs
     facts->malformed = before + (!known || (names.tag != TAG_MAP && names.tag != TAG_NONE));
     facts->time_us = map_number(b, names, KEY_TIME_US);
     facts->dropped = map_number(b, names, KEY_DROPPED);
+    facts->foreign_recorder = is_foreign(b, known ? map_get(b, value, KEY_RECORDER) : none);
     TRY(keep_listed(b, map_get(b, names, KEY_TENSORS), err));
     for (const struct link *l = list_of(b, known ? map_get(b, value, KEY_STEPS) : none); l != NULL;
          l = link_next(b, l))

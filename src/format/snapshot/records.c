@@ -564,11 +564,11 @@ static bool keepable(const struct value *v)
     return v->tag == TAG_STRING || v->tag == TAG_MAP || v->tag == TAG_LIST || v->tag >= TAG_NONE;
 }
 
-/* The dicts around the list of names, and the marks of steps, whose room other dicts, of which each
- * event may have one, cannot take. */
+/* The dicts around the list of names, who recorded, and the marks of steps, whose room other dicts,
+ * of which each event may have one, cannot take. */
 static bool may_be_extra(uint64_t present)
 {
-    return has_all(present, BIT(KEY_TENSORS)) || has_all(present, BIT(KEY_SCHEMA)) ||
+    return (present & (BIT(KEY_TENSORS) | BIT(KEY_SCHEMA) | BIT(KEY_BEGUN_BY))) != 0 ||
            has_all(present, BIT(KEY_INDEX) | BIT(KEY_EVENT));
 }
 

@@ -12,7 +12,7 @@ import pytest
 import vramscope
 from run_programs import python, script
 from stand_in import Counters, installed
-from vramscope import hooks, oom, sim, telling
+from vramscope import hooks, named, oom, recording, sim, telling
 
 FORMS = ("2.1", "2.5", "2.9", "2.15")
 
@@ -58,6 +58,53 @@ def test_somebody_elses_recording_goes_on(tmp_path):
     with sim.Device("1GiB") as device, vramscope.record(tmp_path / "run.pickle") as recorder:
         pass
     assert device.history_enabled() and recorder.refused == "already on" and (tmp_path / "run.pickle").exists()
+
+
+def begun_by(path):
+    """Who began the recording of a file, as it says, and whether its trust names the program."""
+    said = pickle.loads(path.read_bytes())["vramscope"].get("recorder", {}).get("begun_by")
+    devices = vramscope.load(path).report()["devices"]
+    return said, ["begun_by_program" in [item["id"] for item in d["trust"]["items"]] for d in devices]
+
+
+def test_whose_settings_a_recording_has_is_said(tmp_path):
+    """The program records, then nobody, then record() alone."""
+    theirs, nobody, ours, inner = (tmp_path / name for name in ("theirs", "nobody", "ours", "inner"))
+    with sim.Device("1GiB", history=0) as device:
+        kept = device.alloc("20MiB")
+        recording.write_snapshot(recording.SimSource(device), nobody)
+        device.history_start(7, context="alloc")
+        with vramscope.record(theirs):
+            more = device.alloc("20MiB")
+        text = " ".join(vramscope.load(theirs).report(trust=True).text().split())
+        assert "its settings (entries, stacks) are not those of vramscope" in text
+        device.history_stop()
+        with vramscope.record(ours), vramscope.record(inner):
+            more = device.alloc("20MiB")
+        device.history_start()
+        with vramscope.record(tmp_path / "again") as recorder:
+            pass
+    assert kept.live and more.live and recorder.refused == "already on"
+    assert begun_by(theirs) == begun_by(tmp_path / "again") == ("program", [True])
+    assert begun_by(ours) == begun_by(inner) == ("vramscope", [False])
+    assert begun_by(nobody) == (None, [False])
+
+
+def test_a_failure_in_a_recording_of_the_program_says_so(tmp_path):
+    for history, said in ((1000, ("program", [True])), (0, ("vramscope", [False]))):
+        with sim.Device("1GiB", history=history) as device, vramscope.on_oom(tmp_path / str(history)) as handle:
+            with pytest.raises(sim.OutOfMemoryError):
+                device.alloc("2GiB")
+        folder, = handle.dumps
+        assert begun_by(tmp_path / folder / "snapshot.pickle") == said
+
+
+def test_without_names_it_is_still_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(named, "find", lambda **_: 1 / 0)
+    with sim.Device("1GiB"), vramscope.record(tmp_path / "run"):
+        pass
+    assert pickle.loads((tmp_path / "run").read_bytes())["vramscope"] == {
+        "schema": "vramscope.extra/1", "recorder": {"begun_by": "program"}}
 
 
 def test_nested_the_inner_dumps_and_the_outer_stops(tmp_path):
@@ -326,6 +373,19 @@ def test_a_recorder_that_is_too_old_is_refused(tmp_path):
             torch.cuda.init()
         assert "older than 2.1" in recorder.refused and torch.cuda.stand_in.settings == []
         assert "older than 2.1" in vramscope.on_oom(tmp_path).refused
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_who_began_the_recorder_of_torch_is_said(tmp_path, form):
+    with installed(form) as torch:
+        torch.cuda.init()
+        with vramscope.record(tmp_path / "ours"):
+            pass
+        torch.cuda.memory._record_memory_history(max_entries=7)
+        with vramscope.record(tmp_path / "theirs"):
+            pass
+    said = [pickle.loads((tmp_path / name).read_bytes())["vramscope"]["recorder"] for name in ("ours", "theirs")]
+    assert said == [{"begun_by": "vramscope"}, {"begun_by": "program"}]
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -189,6 +189,39 @@ def test_a_rank_that_was_killed_is_named(tmp_path):
     assert documents(folder)[0]["missing_ranks"] == [2] and (folder / "report.txt").read_text() == said[0]
 
 
+def test_the_command_names_the_ranks_that_rank_0_names(tmp_path):
+    late = "import time, os\nif os.environ['RANK'] in '24': time.sleep(99)\n"
+    _, said, folder = job(tmp_path, late + ENDS, "--report", "--wait=30s", ranks=5, killed=[2, 4])
+    told = "vramscope: ranks 2, 4 are missing: no word within 30 s\n"
+    line = "missing  no snapshot of ranks 2, 4 of 5\n"
+    text = run("report", folder, env=environment(COLUMNS="80"), expect=0).out
+    assert text.count(line) == 1 and text.replace(line, "") + told == said[0]
+    later = run("report", "--json", folder, expect=0).json()
+    validate(later)
+    assert later["missing_ranks"] == documents(folder)[0]["missing_ranks"] == [2, 4]
+    later.pop("missing_ranks")
+    assert later == json.loads((folder / "report.json").read_text())
+
+
+def test_the_command_names_rank_0_too_and_those_alone_that_record(tmp_path):
+    late = "import time, os\nif os.environ['RANK'] == '0': time.sleep(99)\n"
+    _, said, folder = job(tmp_path, late + ENDS, "--report", "--ranks", "0,1,3-9", ranks=4, killed=[0])
+    document = documents(folder)[0]
+    assert (document["status"], document["world_size"], document["missing_ranks"]) == ("running", 4, [0, 1, 3])
+    assert "missing  no snapshot of rank 0 of 4\n" in run("report", folder, expect=0).out
+    assert said == [""] * 4
+
+
+def test_of_one_process_nobody_is_missing(tmp_path):
+    """Nor where the number of ranks is no number of ranks."""
+    path = script(tmp_path, ENDS)
+    for k, env in enumerate(({}, {"RANK": "0", "WORLD_SIZE": "0"}, {"RANK": "0", "WORLD_SIZE": "many"})):
+        python(path, cwd=tmp_path, under=["-o", f"out{k}", "--report"], env=env)
+        document = documents(tmp_path / f"out{k}")[0]
+        assert (document["world_size"], document["missing_ranks"]) == (None, [])
+        assert "missing_ranks" not in run("report", "--json", tmp_path / f"out{k}", expect=0).json()
+
+
 def test_only_the_ranks_that_are_wanted_record(tmp_path):
     codes, said, folder = job(tmp_path, ENDS, "--report", "--ranks", "1,3-9", "--wait=60s", ranks=4)
     assert codes == [0] * 4 and said[1:] == ["", "", ""]

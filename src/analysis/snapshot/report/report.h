@@ -151,6 +151,10 @@ struct report_set {
     uint32_t unreads;
     struct total requested, reserved; /* of all devices */
     str largest_path;                 /* of the file with the largest requested peak; or ptr NULL */
+    uint32_t job_ranks;               /* ranks of the job that the files are of; 0: not known */
+    const bool *silent;               /* in a part, of each: whether it should have a file */
+    const uint32_t *missing;          /* of them, those that have none; NULL: not known */
+    uint32_t missings;
 };
 
 /* Joins: fills the set of these reports and marks them as joined.  `part` has the sets that were

@@ -263,10 +263,20 @@ static bool has_whole_reserved(const void *row, const void *above)
     return set->reserved.whole > 0;
 }
 
+static bool is_of_job(const void *row, const void *above)
+{
+    const struct report_set *set = row;
+    (void)above;
+    return set->job_ranks > 0;
+}
+
 #define TOTAL(member) NULL, UNIT_BYTES, FIELD_SIGNED, FIELD_AT(struct report_set, member)
 static const struct field set_fields[] = {
     { "unread", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct report_set, unread, unreads),
       .row = &unread_row_type },
+    { "missing_ranks", NULL, UNIT_NUMBER, FIELD_VALUES,
+      FIELD_LIST(struct report_set, missing, missings), .of = FIELD_UNSIGNED, .when = is_of_job,
+      .optional = true, .line = true },
     { "largest_peak_bytes", TOTAL(requested.largest_bytes), .when = has_devices },
     { "median_peak_bytes", TOTAL(requested.median_bytes), .when = has_whole },
     { "sum_of_separate_peaks_bytes", TOTAL(requested.sum_bytes) },

@@ -1,9 +1,10 @@
-/* report_set.c - several reports as one answer: what was not read, totals, ranks. */
+/* report_set.c - several reports as one answer: what was not read or is missing, totals, ranks. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/ranks/ranks.h"
 #include "analysis/snapshot/report/report.h"
 #include "analysis/snapshot/report/totals.h"
 #include "analysis/snapshot/report/units.h"
@@ -28,12 +29,48 @@ static enum vrs_status join_unread(const struct report_set *const *part, uint32_
     return VRS_OK;
 }
 
+static void mark_rank(bool *there, uint32_t ranks, int64_t rank)
+{
+    if (rank >= 0 && rank < ranks)
+        there[rank] = true;
+}
+
+static enum vrs_status join_missing(const struct report *reports, uint32_t count,
+                                    const struct report_set *const *part, uint32_t parts,
+                                    struct arena *keep, struct report_set *set,
+                                    struct vrs_error *err)
+{
+    const struct report_set *job = NULL;
+    for (uint32_t i = 0; i < parts; i++)
+        job = part[i] != NULL && part[i]->silent != NULL ? part[i] : job;
+    uint32_t ranks = job == NULL ? 0 : job->job_ranks;
+    if (ranks == 0)
+        return VRS_OK;
+    bool *there = arena_array(keep, bool, ranks);
+    uint32_t *missing = arena_array(keep, uint32_t, ranks);
+    if (there == NULL || missing == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < count; i++)
+        mark_rank(there, ranks,
+                  reports[i].rank >= 0 ? reports[i].rank : rank_of_path(reports[i].file.path));
+    /* One that could not be read is there, too. */
+    for (uint32_t i = 0; i < set->unreads; i++)
+        mark_rank(there, ranks, rank_of_path(set->unread[i].path));
+    for (uint32_t i = 0; i < ranks; i++)
+        if (job->silent[i] && !there[i])
+            missing[set->missings++] = i;
+    set->job_ranks = ranks;
+    set->missing = missing;
+    return VRS_OK;
+}
+
 enum vrs_status report_set_make(struct report *reports, uint32_t count,
                                 const struct report_set *const *part, uint32_t parts,
                                 struct arena *keep, struct report_set *ret, struct vrs_error *err)
 {
     struct report_set set = { .unreads = 0 };
     TRY(join_unread(part, parts, keep, &set, err));
+    TRY(join_missing(reports, count, part, parts, keep, &set, err));
     for (uint32_t i = 0; i < count; i++)
         reports[i].joined = true;
     if (!totals_of(reports, count, CURVE_REQUESTED, &set.requested) ||

@@ -51,6 +51,7 @@ enum trust_code {
     CODE_TIME_BACKWARDS,
     CODE_CAPACITY_VARIES,
     CODE_NAMES,
+    CODE_BEGUN_BY_PROGRAM,
     CODE_REPLAY,
     CODES
 };
@@ -83,6 +84,7 @@ static const char *const code_names[CODES] = {
     [CODE_TIME_BACKWARDS] = "time_backwards",
     [CODE_CAPACITY_VARIES] = "capacity_varies",
     [CODE_NAMES] = "names",
+    [CODE_BEGUN_BY_PROGRAM] = "begun_by_program",
     [CODE_REPLAY] = "replay",
 };
 
@@ -533,6 +535,16 @@ static void add_names(struct assessment *a)
              grouped(a, why[NAMED_DISPUTED]), grouped(a, malformed));
 }
 
+/* What a recording lacks may be what its program did not ask for. */
+static void add_recorder(struct assessment *a)
+{
+    struct breach f = { .count = 1, .first_event = -1 };
+    if (a->r->named_facts.foreign_recorder)
+        add_item(a, CODE_BEGUN_BY_PROGRAM, f, false, false,
+                 "the recording was begun by the program: its settings (entries, stacks) are not "
+                 "those of vramscope");
+}
+
 static void add_unknown_actions(struct assessment *a)
 {
     const struct recording *r = a->r;
@@ -697,6 +709,7 @@ enum vrs_status trust_assess(const struct recording *r, uint32_t device,
     add_unknown_keys(&a);
     add_unknown_actions(&a);
     add_names(&a);
+    add_recorder(&a);
     if (agreement != NULL)
         add_replay(&a, agreement);
     return finish(&a, ret, err);

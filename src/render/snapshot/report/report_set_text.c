@@ -18,7 +18,7 @@
 #include "render/write/human.h"
 #include "render/write/text.h"
 
-enum { RANK_CELLS = 8, FAILED_SHOWN = 4 };
+enum { RANK_CELLS = 8, FAILED_SHOWN = 4, MISSING_SHOWN = 16 };
 
 /* The folder that all paths of the set share, with its slash. */
 static size_t common_folder(const struct answer_set *set)
@@ -231,6 +231,23 @@ static void put_failed(struct buf *to, const struct answer_set *set, const struc
     buf_free(&words);
 }
 
+/* No total is of the whole job then. */
+static void put_missing(struct buf *to, const struct report_set *set, const struct style *style)
+{
+    struct buf words;
+    if (set->missings == 0)
+        return;
+    buf_init(&words, 1 << 12);
+    buf_text(&words, set->missings == 1 ? "no snapshot of rank " : "no snapshot of ranks ");
+    for (uint32_t i = 0; i < set->missings && i < MISSING_SHOWN; i++)
+        buf_format(&words, "%s%u", i > 0 ? ", " : "", (unsigned)set->missing[i]);
+    if (set->missings > MISSING_SHOWN)
+        buf_format(&words, " and %u more", (unsigned)(set->missings - MISSING_SHOWN));
+    buf_format(&words, " of %u", (unsigned)set->job_ranks);
+    envelope_words(to, style, "missing", &words);
+    buf_free(&words);
+}
+
 void report_set_text(struct buf *to, const struct answer_set *set, const struct style *style)
 {
     const struct report_set *more = set->more;
@@ -240,6 +257,7 @@ void report_set_text(struct buf *to, const struct answer_set *set, const struct 
     if (set->count > 0)
         put_ranks(to, set, style);
     report_unread_text(to, more, style);
+    put_missing(to, more, style);
     if (set->count == 0)
         return;
     buf_char(to, '\n');

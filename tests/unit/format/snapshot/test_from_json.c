@@ -354,6 +354,42 @@ static void cut_anywhere_is_an_error_or_a_prefix(void **state)
     assert_int_equal(events, 2);
 }
 
+static void who_began_the_recording_is_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *recorder;
+        bool foreign;
+        uint64_t malformed;
+    } rows[] = {
+        { "{\"begun_by\": \"program\"}", true, 0 },
+        { "{\"begun_by\": \"pro\", \"begun_by\": \"program\"}", true, 0 },
+        { "{\"begun_by\": \"vramscope\"}", false, 0 },
+        { "{\"begun_by\": null, \"more\": [1]}", false, 0 },
+        { "{\"begun_by\": true}", false, 1 },
+        { "{\"begun_by\": [\"program\"]}", false, 1 },
+        { "{}", false, 0 },
+        { "null", false, 0 },
+        { "\"program\"", false, 1 },
+        { "[{\"begun_by\": \"program\"}]", false, 1 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[300];
+        int len = snprintf(text, sizeof text,
+                           "{\"segments\": [], \"device_traces\": [], \"vramscope\": {\"schema\": "
+                           "\"vramscope.extra/1\", \"recorder\": %s}}",
+                           rows[i].recorder);
+        struct outcome o;
+        read_text(text, (size_t)len, 0, &default_limits, &o);
+        assert_int_equal(o.status, VRS_OK);
+        if (o.r.named_facts.foreign_recorder != rows[i].foreign ||
+            o.r.named_facts.malformed != rows[i].malformed)
+            fail_msg("%s: %d, %llu malformed", rows[i].recorder, o.r.named_facts.foreign_recorder,
+                     (unsigned long long)o.r.named_facts.malformed);
+        recording_free(&o.r);
+    }
+}
+
 static void nesting_has_a_limit(void **state)
 {
     (void)state;
@@ -422,6 +458,7 @@ int main(void)
         cmocka_unit_test(keys_of_a_snapshot_alone_are_none),
         cmocka_unit_test(empty_lists_and_stray_items_are_no_fault),
         cmocka_unit_test(cut_anywhere_is_an_error_or_a_prefix),
+        cmocka_unit_test(who_began_the_recording_is_read),
         cmocka_unit_test(nesting_has_a_limit),
         cmocka_unit_test(strings_have_a_limit),
         cmocka_unit_test(every_allocation_may_fail),

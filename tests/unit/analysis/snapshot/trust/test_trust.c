@@ -332,6 +332,16 @@ static void bytes_are_rounded_half_to_even(void **state)
     }
 }
 
+/* A fact, which lowers no grade. */
+static void whose_settings_it_has_is_said(void **state)
+{
+    (void)state;
+    struct recording r;
+    make(&r, "A 1000 2097152; a 1000 600", "a");
+    r.named_facts.foreign_recorder = true;
+    check_made(&r, "A complete no_frames begun_by_program");
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -372,6 +382,7 @@ int main(void)
         cmocka_unit_test(captures_are_told_apart),
         cmocka_unit_test(what_is_unknown_is_named),
         cmocka_unit_test(bytes_are_rounded_half_to_even),
+        cmocka_unit_test(whose_settings_it_has_is_said),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
