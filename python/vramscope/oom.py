@@ -6,6 +6,7 @@ is never touched.
 """
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import time
@@ -43,6 +44,7 @@ UNPACED_SECONDS, PACE_SECONDS, PACE_SHARE = 1.0, 1.0, 20
 PHRASES = ("out of memory", "resource exhausted", "failed to allocate", "allocation failed")
 
 _handlers: list[Handler] = []
+_numbers = itertools.count(1)  # of bundles, which several handles may write into one folder
 _events: list[Event] = []  # the newest EVENTS_MOST
 _counted = 0
 _observed: weakref.WeakSet[object] = weakref.WeakSet()  # what has the observer
@@ -280,7 +282,7 @@ class Handle:
                  snapshot: bool) -> None:
         self._dir, self._entries, self._limits = folder, max_entries, limits
         self._verdict, self._snapshot = verdict, snapshot
-        self._number, self.pid = 0, os.getpid()
+        self.pid = os.getpid()
         self._hooks: Hooks | None = None
         self.refused: str | None = None
 
@@ -363,10 +365,10 @@ class Handle:
     def _write(self, event: Event) -> tuple[str, int] | None:
         """(folder, its size) of a bundle; None where it can not be."""
         from vramscope import recording
-        self._number += 1
+        number = next(_numbers)
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(event.time))
         kind = "sim" if isinstance(event.source, recording.SimSource) else "cuda"
-        name = f"oom_dump_{stamp}_{self.pid}_{kind}_{self._number}"
+        name = f"oom_dump_{stamp}_{self.pid}_{kind}_{number}"
         folder = os.path.join(os.fsdecode(self._dir), name)
         part = os.path.join(os.fsdecode(self._dir), f".{name}.part")
         try:

@@ -477,3 +477,10 @@ def test_what_is_gone_or_not_a_devices_has_no_name(tmp_path):
     assert {n["address"] for n in found} >= {two.address}
     assert not [n for n in found if n["bytes"] == 20 << 20]
     assert json.loads((tmp_path / "names.json").read_text()) == found.to_dict()
+
+
+def test_two_handles_share_a_folder(tmp_path):
+    with sim.Device("1GiB") as device, vramscope.on_oom(tmp_path) as one, vramscope.on_oom(tmp_path) as other:
+        with pytest.raises(sim.OutOfMemoryError):
+            device.alloc("2GiB")
+    assert len(one.dumps) == len(other.dumps) == 1 and len(os.listdir(tmp_path)) == 2
