@@ -63,7 +63,24 @@ def test_attributes():
         profiler = compat.VRAMProfiler()
         assert (profiler.enabled, profiler.checkpoints, profiler.peak_memory) == (True, [], 0)
         assert str(profiler.device) == "cuda"
+        assert str(compat.VRAMProfiler(enabled=False).device) == "cuda"
     assert str(compat.VRAMProfiler(enabled=False).device) == "cpu"
+
+
+def test_the_first_interval_begins_with_the_profiler(device):
+    first, second = compat.VRAMProfiler(), compat.VRAMProfiler()
+    device.free(device.alloc(GB))
+    second.reset()
+    first.checkpoint("x")
+    assert first.checkpoints[0]["peak_since_last_gb"] >= 1
+
+
+def test_an_empty_tensor_has_its_line(device):
+    with installed():
+        profiler = compat.VRAMProfiler()
+        profiler.checkpoint("none", tensor=vram_scenarios.tensor(0, 4))
+    line = "Tensor: (0, 4) (torch.float16) = 0.000 GB"
+    assert line.encode() in printed(profiler.print_summary, "utf-8") and "(0, 4)" in profiler.get_report()
 
 
 def test_the_constructor_resets_nothing(device):

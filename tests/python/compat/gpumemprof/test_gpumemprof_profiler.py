@@ -5,6 +5,7 @@ that each has alone.
 """
 import gc
 import inspect
+import os
 import threading
 
 import pytest
@@ -258,6 +259,20 @@ def test_summary_B11(device):
         "memory_change_from_baseline": 40 * MIB, "monitoring_active": False, "snapshots_collected": 0}
 
 
+def test_summary_of_what_was_there_before_and_freed_again_B11(device):
+    before = device.alloc(30 * MIB)
+    profiler, held = GPUMemoryProfiler(), []
+
+    def step():
+        held.append(device.alloc(40 * MIB)) if not held else device.free(held.pop())
+    for _ in range(3):
+        profiler.profile_function(step)
+    summary = profiler.get_summary()
+    assert (summary["baseline_memory_usage"], summary["memory_change_from_baseline"]) == (30 * MIB, 40 * MIB)
+    assert summary["current_memory_usage"] == 70 * MIB and before.live
+    assert summary["function_summaries"]["step"]["total_memory_allocated"] == 80 * MIB
+
+
 def test_clear_results_B12(device):
     profiler = GPUMemoryProfiler()
     work, held = with_spike(device, 40, 300)
@@ -361,6 +376,7 @@ def test_stack_traces_B14(device):
 def test_memory_of_the_host_B15(device, monkeypatch):
     assert GPUMemoryProfiler(track_cpu_memory=False)._baseline_snapshot.cpu_memory == 0
     total = host.meminfo()["MemTotal"]
+    assert total == pytest.approx(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), rel=1e-3)
     assert 0 < GPUMemoryProfiler()._baseline_snapshot.cpu_memory < total
     figures = {"MemTotal": 1000, "MemFree": 300, "Buffers": 50, "Cached": 250, "SReclaimable": 100}
     monkeypatch.setattr(host, "meminfo", lambda: figures)
