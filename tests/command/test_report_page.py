@@ -55,7 +55,7 @@ def test_overlapping_savings_come_with_what_they_save_together():
 
 
 @pytest.mark.parametrize("name", ("opt1.3b_offload_torch20_history", "llama_kv_quant_state_only"))
-def test_without_a_trace_the_page_is_of_the_final_state(shared, name):
+def test_with_one_event_the_page_is_of_the_final_state(shared, name):
     path = shared / "data" / "snapshots" / (name + ".pickle")
     text = page(path)
     doc = run("report", "--json", path, expect=0).json()
@@ -64,7 +64,7 @@ def test_without_a_trace_the_page_is_of_the_final_state(shared, name):
     assert sum(r["bytes"] for r in device["made_of"]) == end
     size = "%.2f GiB" % (end / GIB) if end >= GIB else "%.2f MiB" % (end / (1 << 20))
     assert " %s in use, " % size in text and " peak " not in text.split(" Next ")[0]
-    assert "There is no trace: only the final state is known." in text
+    assert "The trace has one event: only the final state is known." in text
 
 
 def test_a_cut_file_tells_its_part_from_its_end(tmp_path):
