@@ -143,8 +143,8 @@ static PyMethodDef functions[] = {
     { "_instances", objects_instances, METH_VARARGS,
       "_instances(objects, kind, /)\n--\n\nThose of a list whose type is the class or below it." },
     { "_growth", objects_growth, METH_VARARGS,
-      "_growth(readings, first_step, every, wanted, least_bytes, collected_bytes, first, last, /)\n"
-      "--\n\nSee vramscope.LeakDetector." },
+      "_growth(readings, first_step, every, wanted, least_bytes, present_bytes, collected_bytes, "
+      "first, last, /)\n--\n\nSee vramscope.LeakDetector." },
     { NULL, NULL, 0, NULL },
 };
 
