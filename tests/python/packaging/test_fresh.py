@@ -349,7 +349,7 @@ def test_doctor_looks_at_torch(fresh, tmp_path, source, torch, cuda):
         driver = any(map(os.path.exists, ("/dev/nvidiactl", "/dev/nvidia0", "/proc/driver/nvidia/version", "/dev/nvgpu",
                                           "/dev/nvhost-gpu", "/dev/dxg")))
         assert (checks["backend"]["value"], checks["backend"]["ok"]) == ("torch", driver)
-        assert "readings of the backend torch" in checks["reading"]["why"]
+        assert ("readings of the backend torch" if driver else "torch tells nothing") in checks["reading"]["why"]
 
 
 @pytest.mark.long
