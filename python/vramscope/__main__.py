@@ -7,7 +7,7 @@ from vramscope import _command
 # What is no verb of the command: the module whose `main` takes the words after it.
 VERBS = {
     ("doctor",): "vramscope._doctor",
-    ("run",): "vramscope.run",
+    ("run",): "vramscope.running.run",
     ("snapshot", "html"): "vramscope._trace_plot",
     ("trace_plot",): "vramscope._trace_plot",
 }

@@ -23,7 +23,9 @@ import tempfile
 import textwrap
 import time
 
-from vramscope import _command, _core, backends, files, ranks
+from vramscope import _command, _core, backends, files
+
+from vramscope.running import ranks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

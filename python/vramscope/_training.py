@@ -9,7 +9,9 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from vramscope import _core, _marks
+from vramscope import _core
+
+from vramscope.history import marks
 from vramscope.leaks import LeakDetector, Leaks
 from vramscope.profiler import Profiler
 
@@ -32,7 +34,7 @@ def guarded(hook: _Hook) -> _Hook:
         try:
             return hook(self, *args, **kwargs)
         except BaseException as error:
-            from vramscope.hooks import swallow
+            from vramscope.history.hooks import swallow
             self.training.losses["failed"] += 1
             swallow(error)
             return None
@@ -64,7 +66,7 @@ class Training:
         self.profiler: Profiler | None = None
         self.detector: LeakDetector | None = None
         self.oom_handle: Any = None
-        self._step, self._phase = _marks.Marks(), _marks.Marks()
+        self._step, self._phase = marks.Marks(), marks.Marks()
         self._scope: Any = None
 
     def start(self, device: Any, hook: bool) -> None:
@@ -79,7 +81,7 @@ class Training:
             self.detector = LeakDetector(given, steps=self.leak_steps, backend=self.backend)
             self.detector._marked = True
         if self.on_oom:
-            from vramscope import oom
+            from vramscope.history import oom
             limits = oom.Limits(5, "256MiB", 60, oom.remove_folder)
             self.oom_handle = oom.Handle(self.dir, 100_000, limits, True, True).start()
             if hook:
@@ -145,5 +147,5 @@ class Training:
 
     def tell(self, error: BaseException, rank: int | None) -> None:
         """The verdict, where memory ran out by this error."""
-        from vramscope import telling
+        from vramscope.history import telling
         telling.tell(error, rank)

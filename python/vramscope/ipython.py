@@ -147,7 +147,7 @@ class _Magic:
         """Runs code as a cell of its own, which shows its traceback; returns its error."""
         from contextlib import nullcontext
 
-        from vramscope import recording
+        from vramscope.history import recording
         with nullcontext() if record is None else recording.record(record):
             handle = self._listen()
             try:
@@ -159,7 +159,7 @@ class _Magic:
 
     def _listen(self) -> Any:
         """Failures for lack of memory are kept, with a snapshot where memory is recorded anyway."""
-        from vramscope import oom, recording
+        from vramscope.history import oom, recording
         source = recording.source()[0]
         snapshot = source is not None and source.enabled()
         limits = oom.Limits(5, "256MiB", 0, oom.remove_folder)
@@ -168,7 +168,7 @@ class _Magic:
 
 def _tell(error: BaseException) -> None:
     """The verdict, where memory ran out by this error, below the traceback."""
-    from vramscope import oom, telling
+    from vramscope.history import oom, telling
     found, event = oom.event_of(error)
     if found is None:
         return

@@ -11,8 +11,12 @@ import warnings
 from collections import deque
 from typing import Any, Literal
 
-from vramscope import _core, _marks, _storages, backends, hooks
+from vramscope import _core, backends
+
+from vramscope.history import marks, hooks
+
 from vramscope._answer import Answer
+from vramscope.objects import storages
 
 TYPE_CHECKING = False  # CPython 3.10 has no Self
 if TYPE_CHECKING:
@@ -84,7 +88,7 @@ class LeakError(AssertionError):
 
 def _handles(number: int, owner: Any) -> list[tuple[Any, ...]]:
     """The live allocations of a simulated device, as rows of the core."""
-    return [(0, thing.tag or "", "(%d,)" % thing.bytes, "", "cuda:%d" % number, _storages.OTHER,
+    return [(0, thing.tag or "", "(%d,)" % thing.bytes, "", "cuda:%d" % number, storages.OTHER,
              False, None, None, None, thing.address, thing.bytes, 0)
             for thing in gc.get_objects() if type(thing) is _core.Handle and thing.live
             and thing.owner is owner and thing.device == number]
@@ -107,7 +111,7 @@ def _tensors(kind: str, number: int | None) -> list[tuple[Any, ...]]:
     for thing in found.values():
         try:
             if thing.device.type == kind and number in (None, thing.device.index):
-                rows += _storages.rows(thing, 0, "", _storages.OTHER, keep)
+                rows += storages.rows(thing, 0, "", storages.OTHER, keep)
         except (AttributeError, NotImplementedError, RuntimeError):
             continue  # a wrapper that cannot be asked: its bytes are among the invisible ones
     return rows
@@ -166,7 +170,7 @@ class LeakDetector:
         self._first: tuple[int, int, list[tuple[Any, ...]]] | None = None
         self._before_first = 0
         self._scanned = 0
-        self._marks, self._marked = _marks.Marks(), False  # marked: somebody else numbers the steps
+        self._marks, self._marked = marks.Marks(), False  # marked: somebody else numbers the steps
         self._began: Any = None
         self._closed = False
 
@@ -283,7 +287,7 @@ class LeakDetector:
 
     def _source(self) -> Any:
         """What records memory history here, or None."""
-        from vramscope import recording
+        from vramscope.history import recording
         recorder: Any = recording
         owner = self._backend.owner if self._backend is not None else None
         if isinstance(owner, _core.Sim):
@@ -299,7 +303,7 @@ class LeakDetector:
         if not self._recording():
             return None
         import tempfile
-        from vramscope import recording
+        from vramscope.history import recording
         try:
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "steps.pickle")

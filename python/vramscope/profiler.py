@@ -235,7 +235,7 @@ def _settings(device: Any, *, backend: Any, capacity: int, track_tensors: bool,
         raise ValueError(f"a capacity is 1 to {1 << 24} records, not {capacity}")
     count: Any = None
     if track_tensors:
-        from vramscope import census
+        from vramscope.objects import census
         count = census.begin
     return {"backend": backends.choose(backend), "device": backends.device_number(device),
             "scope_class": Scope, "capacity": capacity, "census": count, **others}

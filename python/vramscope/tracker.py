@@ -10,7 +10,9 @@ import os
 import sys
 import weakref
 
-from vramscope import _core, backends, ranks
+from vramscope import _core, backends
+
+from vramscope.running import ranks
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:

@@ -8,12 +8,14 @@ from __future__ import annotations
 import importlib
 import sys
 
-from vramscope import backends, recording
-from vramscope.hooks import swallow
+from vramscope import backends
+
+from vramscope.history import recording
+from vramscope.history.hooks import swallow
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
-    from vramscope.recording import Source
+    from vramscope.history.recording import Source
 
 MOST_EVENTS = 100_000
 _wanted: object | None = None  # one object for each begin; None after an end

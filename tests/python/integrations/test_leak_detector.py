@@ -8,7 +8,8 @@ import pytest
 import vramscope
 from conftest import validate
 from stand_in import installed
-from vramscope import LeakDetector, LeakError, _core, hooks, sim
+from vramscope import LeakDetector, LeakError, _core, sim
+from vramscope.history import hooks
 
 MIB = 1 << 20
 

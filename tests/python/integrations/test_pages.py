@@ -3,7 +3,8 @@ import html.parser
 
 import pytest
 import vramscope
-from vramscope import _core, leaks, model, sim, tensor_table
+from vramscope import _core, leaks, sim
+from vramscope.objects import model, tensor_table
 
 NAMES = ("<script>alert(1)</script>", "\"'&<img src=x onerror=alert(1)>", "</pre><b>", "\x1b[2J\ud800\nx", "größe", "\0")
 TENSOR = (0, "weight", "(2, 3)", "float32", "cpu", 0, True, 6, 24, 24, 1, 24, 0)

@@ -7,7 +7,8 @@ import types
 import pytest
 import vramscope
 from conftest import validate
-from vramscope import _core, cycles, model, tensor_table
+from vramscope import _core
+from vramscope.objects import cycles, model, tensor_table
 
 CALLS = (model.model_size, model.summary, tensor_table.tensors, cycles.watch_cycles)
 TENSOR = (0, "weight", "(2, 3)", "float32", "cpu", 0, True, 6, 24, 24, 1, 24, 0)

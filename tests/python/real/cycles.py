@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 import vramscope
-from vramscope.cycles import watch_cycles
+from vramscope.objects.cycles import watch_cycles
 
 gc.disable()  # collections are those below
 told, logged, finalized = [], [], []

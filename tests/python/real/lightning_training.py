@@ -72,7 +72,7 @@ def train(fails=False, loggers=1, history=0, **options):
             "counts": vars(callback)["counts"], "marks": marks, "dumps": os.listdir("dumps") if os.path.isdir("dumps") else [],
             "summary": {row["path"][-1]: [row["calls"], row["peak_delta_bytes"]] for row in callback.summary["rows"]},
             "leaks": callback.leaks.to_dict() if callback.leaks else None,
-            "listening": len(__import__("vramscope.oom").oom._handlers)}
+            "listening": len(__import__("vramscope.history.oom").history.oom._handlers)}
 
 
 answer = {

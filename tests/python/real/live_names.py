@@ -18,7 +18,9 @@ if child == 0:
     os._exit(0 if torch.zeros(3).sum() == 0 and not torch.cuda.is_initialized() else 1)
 forked = os.waitpid(child, 0)[1]
 
-from vramscope import _torch, named  # noqa: E402
+from vramscope import _torch  # noqa: E402
+
+from vramscope.objects import named  # noqa: E402
 
 
 class Net(torch.nn.Module):

@@ -5,7 +5,7 @@ import torch
 from models import MODELS
 from torch import nn
 
-from vramscope.model import model_size
+from vramscope.objects.model import model_size
 
 
 def sharded():

@@ -5,7 +5,7 @@ import torch
 from models import MODELS, Tied
 from torch import nn
 
-from vramscope.model import summary
+from vramscope.objects.model import summary
 
 
 def state_of(model):

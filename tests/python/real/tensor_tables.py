@@ -6,7 +6,7 @@ import torch
 from models import Tied
 from torch import nn
 
-from vramscope.tensor_table import tensors
+from vramscope.objects.tensor_table import tensors
 
 gc.collect()
 empty = tensors().to_dict()

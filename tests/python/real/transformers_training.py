@@ -71,8 +71,8 @@ def train(fails=False, attach=True, history=0, **options):
             trainer.train()
         except Exception as error:
             raised = type(error).__name__
-        import vramscope.oom
-        listening = len(vramscope.oom._handlers)
+        import vramscope.history.oom
+        listening = len(vramscope.history.oom._handlers)
         callback.training.end()
         marks = [mark["name"] for mark in device.history_snapshot()["external_annotations"] if mark["stage"] == "START"]
         history = [entry for entry in trainer.state.log_history if "loss" in entry]

@@ -27,7 +27,8 @@ with sim.Device("1GiB") as device:
 sys.exit(STATUS)
 """
 FAILS_AGAIN = """
-from vramscope import oom, sim
+from vramscope import sim
+from vramscope.history import oom
 import sys
 def step(device, size, caught):
     try:

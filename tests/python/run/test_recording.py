@@ -12,7 +12,9 @@ import pytest
 import vramscope
 from run_programs import python, script
 from stand_in import Counters, installed
-from vramscope import hooks, named, oom, recording, sim, telling
+from vramscope import sim
+from vramscope.history import hooks, oom, recording, telling
+from vramscope.objects import named
 
 FORMS = ("2.1", "2.5", "2.9", "2.15")
 
@@ -193,7 +195,7 @@ def test_a_failure_leaves_a_bundle_and_the_block_prints_its_verdict(tmp_path, ca
 
 
 def test_a_snapshot_that_takes_long_to_read_has_no_verdict(tmp_path, capfd, monkeypatch):
-    from vramscope import telling
+    from vramscope.history import telling
     monkeypatch.setattr(telling, "VERDICT_SECONDS", -1)
     with sim.Device("1GiB") as device:
         with pytest.raises(sim.OutOfMemoryError) as raised, vramscope.on_oom(tmp_path) as handle:

@@ -133,7 +133,7 @@ class OOMFlightRecorder:
         """
         if not self.config.enabled:
             return None
-        from vramscope import oom, recording
+        from vramscope.history import oom, recording
         root, part = os.fsdecode(self.config.dump_dir), None
         try:
             os.makedirs(root, exist_ok=True)
@@ -229,7 +229,7 @@ def _bundles(root: str) -> list[tuple[int, str, int]]:
 
 def _prune(root: str, newest: str, most: int, most_bytes: int) -> None:
     """Removes the oldest bundles: those beyond `most`, then those that make it too large."""
-    from vramscope import oom
+    from vramscope.history import oom
     try:
         bundles = _bundles(root)
     except OSError:

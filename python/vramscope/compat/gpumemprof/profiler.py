@@ -49,7 +49,7 @@ def gauge(backend: _core.Backend, number: int, from_reset: bool = False) -> Any:
 
 def _device_tensors(backend: _core.Backend) -> int:
     """Tensors on devices that the collector of garbage knows."""
-    from vramscope import census
+    from vramscope.objects import census
     return len(census.device_tensors(backend))
 
 

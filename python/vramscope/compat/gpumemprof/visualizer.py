@@ -218,7 +218,7 @@ class MemoryVisualizer:
         another format, and for csv where there is nothing to write.
         """
         import time
-        from vramscope.recording import free_path
+        from vramscope.history.recording import free_path
         results = self._given(results, "results")
         snapshots = self._given(snapshots, "snapshots")
         stamp = time.strftime("%Y%m%d_%H%M%S")

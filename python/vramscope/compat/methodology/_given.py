@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import math
 
-from vramscope.clocks import device_of
+from vramscope.measuring.clocks import device_of
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from vramscope.clocks import Clock
+    from vramscope.measuring.clocks import Clock
 
 GB = 1e9
 

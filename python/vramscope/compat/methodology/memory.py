@@ -3,18 +3,18 @@ from __future__ import annotations
 
 import sys
 
-from vramscope.clocks import clock_for
 from vramscope.compat import _history
 from vramscope.compat._printing import out
 from vramscope.compat.methodology._given import GB, gigabytes, mover, names, ratio
-from vramscope.measure import memory_summary
+from vramscope.measuring.clocks import clock_for
+from vramscope.measuring.measure import memory_summary
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from vramscope.clocks import Clock
+    from vramscope.measuring.clocks import Clock
     from vramscope.profiler import Profiler
 
 _RULE, _THIN = "=" * 80, "-" * 80

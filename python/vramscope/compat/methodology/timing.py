@@ -4,17 +4,17 @@ from __future__ import annotations
 import sys
 
 from vramscope import _core
-from vramscope.clocks import clock_for
 from vramscope.compat._printing import out
+from vramscope.measuring.clocks import clock_for
 from vramscope.compat.methodology._given import (array_of, clock_note, known, mover, names, ratio)
-from vramscope.measure import no_grad, profiler_range
+from vramscope.measuring.measure import no_grad, profiler_range
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from vramscope.clocks import Clock
+    from vramscope.measuring.clocks import Clock
 
 
 def measure_throughput(model: Any, dataloader: Iterable[Any], num_batches: int = 100, *,

@@ -4,15 +4,19 @@ from __future__ import annotations
 import atexit
 import os
 
-from vramscope import backends, ranks, recording
+from vramscope import backends
+
+from vramscope.history import recording
+
+from vramscope.running import ranks
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
     from typing import BinaryIO
 
     from vramscope._core import Backend
-    from vramscope.recording import Source
-    from vramscope.run_process import Run
+    from vramscope.history.recording import Source
+    from vramscope.running.run_process import Run
     from vramscope.tracker import Tracker
 
 

@@ -12,7 +12,7 @@ import sys
 import time
 import weakref
 
-from vramscope.hooks import Hooks, say, swallow
+from vramscope.history.hooks import Hooks, say, swallow
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from types import FrameType, TracebackType
     from typing import Any, Protocol
 
-    from vramscope.named import Names
-    from vramscope.recording import Source
+    from vramscope.history.recording import Source
+    from vramscope.objects.named import Names
     from vramscope.sim import Device
 
     _Path = str | os.PathLike[str]
@@ -196,7 +196,7 @@ def _at_exit() -> None:
     """What on_oom kept and nobody was told of is one line."""
     try:
         if _line_of == os.getpid() and not run_is_here:
-            from vramscope import telling
+            from vramscope.history import telling
             caught = [event for event in untold() if event.counts]
             folders = [os.path.dirname(event.path) for event in caught if event.path is not None]
             telling.tell_caught(caught, [folder for folder in folders if os.path.isdir(folder)])
@@ -303,14 +303,15 @@ class Handle:
         if "torch" in sys.modules:
             self._torch_is_here()
         else:
-            from vramscope import late
+            from vramscope.running import late
             late.when_imported("torch", self._torch_is_here)
         return self
 
     def _torch_is_here(self) -> None:
         """Queues the beginning, so that CUDA is not initialised by it."""
         try:
-            from vramscope import _torch, recording
+            from vramscope import _torch
+            from vramscope.history import recording
             there = _torch.Recorder(sys.modules["torch"])
             self.refused = there.refused()
             if self.refused is not None:
@@ -321,7 +322,7 @@ class Handle:
             swallow(error)
 
     def _watch(self, device: Device) -> None:
-        from vramscope import recording
+        from vramscope.history import recording
         if self in _handlers:
             self._begin(recording.SimSource(device))
 
@@ -330,7 +331,7 @@ class Handle:
             if self not in _handlers or os.getpid() != self.pid:
                 return
             if self._snapshot:
-                from vramscope import recording
+                from vramscope.history import recording
                 self.refused = recording.begin(there, self._entries, "all", "python")
             observe(there)
         except BaseException as error:
@@ -338,7 +339,8 @@ class Handle:
 
     def cancel(self) -> None:
         """Ends it: later failures are not told to it."""
-        from vramscope import backends, late
+        from vramscope import backends
+        from vramscope.running import late
         if self in _handlers:
             _handlers.remove(self)
         backends.unwatch(self._watch)
@@ -354,7 +356,7 @@ class Handle:
 
     def _tell(self, error: BaseException | None) -> None:
         if self._verdict and self in _handlers:
-            from vramscope import telling
+            from vramscope.history import telling
             telling.tell(error, refused=self.refused, kept=self._limits.kept)
 
     def heard(self, event: Event) -> None:
@@ -364,7 +366,7 @@ class Handle:
 
     def _write(self, event: Event) -> tuple[str, int] | None:
         """(folder, its size) of a bundle; None where it can not be."""
-        from vramscope import recording
+        from vramscope.history import recording
         number = next(_numbers)
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(event.time))
         kind = "sim" if isinstance(event.source, recording.SimSource) else "cuda"
@@ -436,7 +438,8 @@ def device_names(there: Source) -> list[str | None] | None:
 def write_facts(folder: str, event: Event, kind: str) -> None:
     """What stands beside the snapshot: metadata, environment, events, and the list of all."""
     import json
-    from vramscope import ranks, recording
+    from vramscope.history import recording
+    from vramscope.running import ranks
     try:
         identity = ranks.identity()
     except ValueError:
@@ -485,7 +488,7 @@ def on_oom(dir: _Path = "oom_dumps", *, max_entries: int = 100_000, max_dumps: i
     ...     len(handle.dumps)
     1
     """
-    from vramscope import recording
+    from vramscope.history import recording
     recording.check_path("dir", dir)
     recording.check_count("max_entries", max_entries, 1)
     recording.check_count("max_dumps", max_dumps, 0)

@@ -5,14 +5,16 @@ import os
 import sys
 import time
 
-from vramscope import hooks, late, oom
+from vramscope.history import hooks, oom
+
+from vramscope.running import late
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
     from typing import Any
 
-    from vramscope.recording import Source
-    from vramscope.run_monitor import Monitor
+    from vramscope.history.recording import Source
+    from vramscope.running.run_monitor import Monitor
     from vramscope.sim import Device
 
 ALWAYS_WRITTEN = 5  # failures, before one line of the program adds only one file in a minute
@@ -26,7 +28,7 @@ class Run:
     """
 
     def __init__(self, settings: dict[str, Any], inherited: tuple[str, str] | None = None) -> None:
-        from vramscope import ranks, run_folder
+        from vramscope.running import ranks, run_folder
         self.settings, self.pid, self.number = settings, os.getpid(), 0
         self.rank, self.restart = ranks.own_rank(), ranks.restarts()
         self.child, self.start = inherited is not None, time.time()
@@ -86,7 +88,7 @@ class Run:
 
     def _warn(self) -> None:
         """A place that can not be written is known before the program has worked for hours."""
-        from vramscope import run_folder
+        from vramscope.running import run_folder
         why = run_folder.unwritable(self.folder)
         if why is not None and not self.child and (self.settings["on_oom"] != "note" or
                                                    self.shows_end or self.settings["monitor"]):
@@ -96,7 +98,7 @@ class Run:
     def check(self) -> None:
         """Raises RuntimeError where it is clear that nothing can be recorded."""
         from importlib import metadata
-        from vramscope import run_folder
+        from vramscope.running import run_folder
         why = run_folder.unwritable(self.folder)
         if why is not None:
             raise RuntimeError(why)
@@ -109,7 +111,7 @@ class Run:
                                f"that serves")
 
     def _watch(self, device: Device) -> None:
-        from vramscope import recording
+        from vramscope.history import recording
         self._attach(recording.SimSource(device))
 
     def torch_is_here(self) -> None:
@@ -131,7 +133,7 @@ class Run:
             self.sources.append(there)
             wanted = self.settings["on_oom"] == "snapshot" or self.shows_end
             if wanted and self.settings["history"] > 0:
-                from vramscope import recording
+                from vramscope.history import recording
                 none = self.settings["stacks"] == "none"
                 self.refused = recording.begin(there, self.settings["history"],
                                                None if none else "all",
@@ -147,7 +149,7 @@ class Run:
     def _watch_over_time(self, there: Source) -> None:
         """Samples the first device that there is."""
         if self.settings["monitor"] and self.monitor is None:
-            from vramscope import run_monitor
+            from vramscope.running import run_monitor
             try:
                 self.monitor = run_monitor.Monitor(self, there)
             except OSError as error:
@@ -182,7 +184,7 @@ class Run:
 
     def write_snapshot(self, there: Source, what: str, event: oom.Event | None) -> str | None:
         """The path of <who>.<what>.pickle, or None where it can not be."""
-        from vramscope import recording
+        from vramscope.history import recording
         try:
             path = os.path.join(self.take_folder(), f"{self.who}.{what}.pickle")
             _, names = recording.write_snapshot(there, path, seconds=recording.NAMES_SECONDS)
@@ -197,7 +199,7 @@ class Run:
 
     def write_event(self, path: str, event: oom.Event) -> None:
         """The failure's figures beside its snapshot; again when its verdict is known."""
-        from vramscope import run_folder
+        from vramscope.running import run_folder
         try:
             run_folder.write_document(event_path(path), {
                 "part": "oom", "who": self.who, "rank": self.rank, "device": event.device,
@@ -226,7 +228,7 @@ class Run:
     def take_folder(self) -> str:
         """The folder, made with the first file."""
         if not self.made:
-            from vramscope import run_folder
+            from vramscope.running import run_folder
             wanted, there = self.folder, os.path.lexists(self.folder)
             self.own_folders = run_folder.missing_parents(wanted)
             try:
@@ -243,7 +245,7 @@ class Run:
     def found_folder(self) -> str | None:
         """The folder of this job, be it that another process made it; None: there is none."""
         if not self.made:
-            from vramscope import run_folder
+            from vramscope.running import run_folder
             found = run_folder.find(self.folder, self.job, others=not self.given)
             self.folder, self.made = found or self.folder, found is not None
         return self.folder if self.made else None
@@ -280,7 +282,7 @@ class Run:
         """Prints the verdict, where memory ran out by this exception."""
         if self.settings["on_oom"] == "off":
             return
-        from vramscope import telling
+        from vramscope.history import telling
         event = telling.tell(error, self.rank, self.refused, self.limits.kept)
         if event is not None:
             self.write_told(event)
@@ -296,7 +298,7 @@ class Run:
         if os.getpid() != self.pid:
             return
         try:
-            from vramscope import run_end
+            from vramscope.running import run_end
             run_end.finish(self)
         except KeyboardInterrupt:
             pass

@@ -5,8 +5,10 @@ import gc
 import sys
 from typing import Any
 
-from vramscope import _core, _storages
+from vramscope import _core
+
 from vramscope._answer import Answer
+from vramscope.objects import storages
 
 __all__ = ["TensorTable", "tensors"]
 
@@ -47,11 +49,11 @@ class _Roles:
 
     def add_model(self, model: Any) -> None:
         for name, parameter in model.named_parameters():
-            self.add(parameter, _storages.PARAMETER, name)
+            self.add(parameter, storages.PARAMETER, name)
             if parameter.is_leaf and parameter.grad is not None:
-                self.add(parameter.grad, _storages.GRADIENT, name + ".grad")
+                self.add(parameter.grad, storages.GRADIENT, name + ".grad")
         for name, buffer in model.named_buffers():
-            self.add(buffer, _storages.BUFFER, name)
+            self.add(buffer, storages.BUFFER, name)
 
     def add_optimizer(self, optimizer: Any) -> None:
         for parameter, state in optimizer.state.items():
@@ -59,7 +61,7 @@ class _Roles:
             for key, value in state.items() if isinstance(state, dict) else ():
                 if hasattr(value, "element_size"):
                     told = "%s of %s" % (key, of) if of else str(key)
-                    self.add(value, _storages.OPTIMIZER_STATE, told)
+                    self.add(value, storages.OPTIMIZER_STATE, told)
 
 
 def _outermost(models: list[Any]) -> list[Any]:
@@ -125,13 +127,13 @@ def tensors(*, device: Any = None, model: Any = None, optimizer: Any = None,
         roles.add_optimizer(each)
     for tensor in found:
         if isinstance(tensor, torch.nn.Parameter):
-            roles.add(tensor, _storages.PARAMETER, "")
+            roles.add(tensor, storages.PARAMETER, "")
         if tensor.is_leaf and tensor.grad is not None:
-            roles.add(tensor.grad, _storages.GRADIENT, "")
+            roles.add(tensor.grad, storages.GRADIENT, "")
     listed: list[tuple[Any, ...]] = []
     keep: list[Any] = []
     for tensor in {id(t): t for t in (*found, *roles.more)}.values():
-        kind, name = roles.of.get(id(tensor), (_storages.OTHER, ""))
-        rows = _storages.rows(tensor, 0, name, kind, keep)
+        kind, name = roles.of.get(id(tensor), (storages.OTHER, ""))
+        rows = storages.rows(tensor, 0, name, kind, keep)
         listed += (row for row in rows if wanted in (None, row[4]))
     return TensorTable(_core.tensors(listed, []))

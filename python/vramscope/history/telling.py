@@ -7,13 +7,13 @@ import sys
 import time
 import weakref
 
-from vramscope.hooks import say, swallow
-from vramscope.recording import ALREADY
+from vramscope.history.hooks import say, swallow
+from vramscope.history.recording import ALREADY
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
     from vramscope._core import Result
-    from vramscope.oom import Event
+    from vramscope.history.oom import Event
 
 VERDICT_SECONDS = 10.0
 LATE = ("vramscope: its line had failed often; the snapshot is of now, and holds the failure among its "
@@ -69,7 +69,7 @@ def keep_verdict(path: str, text: str) -> None:
     """In the folder of a bundle; the manifest lists what was written at the failure itself."""
     folder, name = os.path.split(path)
     if name == "snapshot.pickle":
-        from vramscope import recording
+        from vramscope.history import recording
         try:
             recording.write_text(os.path.join(folder, "verdict.txt"), text)
         except OSError as error:
@@ -98,7 +98,7 @@ def tell(error: BaseException | None, rank: int | None = None,
 
     refused: why no snapshot can be had, where that is known.  kept: the snapshots that there are.
     """
-    from vramscope import oom
+    from vramscope.history import oom
     found, event = oom.event_of(error)
     if found is None:
         return None
@@ -118,7 +118,7 @@ def tell(error: BaseException | None, rank: int | None = None,
 def tell_event(event: Event, message: str, rank: int | None = None,
                kept: list[str] | tuple[()] = ()) -> None:
     """Prints the verdict of an Event, or where there is no snapshot of it what is known besides."""
-    from vramscope import oom
+    from vramscope.history import oom
     event.told, event.message = event.told or id(event), message or None
     who = "" if rank is None else f" (rank {rank})"
     text = f"vramscope: memory ran out on cuda:{event.device}{who}\n"

@@ -116,7 +116,7 @@ def is_source(path: str) -> bool:
 def cut(error: BaseException | None, trace: TracebackType | None) -> TracebackType | None:
     """What is left of a traceback without the frames that lead to the program; those of this
     package that the program itself calls stay."""
-    ours = os.path.dirname(__file__) + os.sep
+    ours = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
     def is_ours(frame: TracebackType) -> bool:
         return frame.tb_frame.f_code.co_filename.startswith(ours)

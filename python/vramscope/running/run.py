@@ -4,14 +4,14 @@ from __future__ import annotations
 import os
 import sys
 
-from vramscope import hooks
+from vramscope.history import hooks
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from vramscope.run_process import Run
+    from vramscope.running.run_process import Run
 
 EXIT_USAGE, EXIT_FAILED, EXIT_INTERRUPTED = 2, 3, 130
 NUMBER_DIGITS, WAIT_SECONDS, RANKS_MOST = 9, 168 * 3600, 1_000_000
@@ -157,7 +157,7 @@ def check_folder(folder: str | None) -> None:
     """A folder that is there already must be empty, or of this job."""
     if folder is None or not os.path.lexists(folder):
         return
-    from vramscope import ranks, run_folder
+    from vramscope.running import ranks, run_folder
     if not os.path.isdir(folder):
         raise Usage(f"-o {folder}: it is no folder; give a new or an empty one")
     if run_folder.is_empty(folder):
@@ -174,13 +174,13 @@ def begin(settings: dict[str, Any]) -> Run | None:
         return None
     if sys.platform != "linux":
         raise RuntimeError("run records on Linux alone")
-    from vramscope import run_process
+    from vramscope.running import run_process
     started = run_process.Run(settings)
     if settings["strict"]:
         started.check()
     started.begin()
     if settings["children"]:
-        from vramscope import run_children
+        from vramscope.running import run_children
         run_children.announce(started)
     return started
 
@@ -195,7 +195,7 @@ def status_of(error: BaseException) -> int:
 
 def execute(kind: str, what: str, words: list[str], started: Run | None) -> None:
     """Runs the program; what it raises goes on to the interpreter's own top."""
-    from vramscope import program
+    from vramscope.running import program
     runs: dict[str, Callable[[str, list[str]], None]] = {
         "script": program.run_script, "-m": program.run_module, "-c": program.run_code}
     after = started.tell if started is not None else lambda error: None

@@ -8,8 +8,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from vramscope import _core, _storages
+from vramscope import _core
+
 from vramscope._answer import Answer
+from vramscope.objects import storages
 
 __all__ = ["ModelSize", "ModelSummary", "model_size", "summary"]
 
@@ -60,13 +62,13 @@ def _collect(model: Any, keep: list[Any]) -> tuple[list[tuple[str, str]], list[t
     tensors: list[tuple[Any, ...]] = []
     for number, (path, module) in enumerate(model.named_modules()):
         modules.append((path, type(module).__name__))
-        owned = [(name, t, _storages.PARAMETER)
+        owned = [(name, t, storages.PARAMETER)
                  for name, t in module.named_parameters(recurse=False)]
-        owned += [(name, t.detach(), _storages.PARAMETER) for name, t in _packed(module)]
-        owned += [(name, t, _storages.BUFFER) for name, t in module.named_buffers(recurse=False)]
+        owned += [(name, t.detach(), storages.PARAMETER) for name, t in _packed(module)]
+        owned += [(name, t, storages.BUFFER) for name, t in module.named_buffers(recurse=False)]
         for name, tensor, kind in owned:
             full_name = path + "." + name if path else name
-            tensors += _storages.rows(tensor, number, full_name, kind, keep)
+            tensors += storages.rows(tensor, number, full_name, kind, keep)
     return modules, tensors
 
 
@@ -146,10 +148,10 @@ class _Forward:
         modes = [(module, module.training) for module in model.modules()]
         given = _tensors_in([args, kwargs])
         leaves = [t for t in (*model.parameters(), *given)
-                  if not _storages.is_lazy(t) and t.is_leaf]
+                  if not storages.is_lazy(t) and t.is_leaf]
         gradients = [(t, t.grad) for t in leaves] if self.backward else []
         buffers = [(b, b.detach().clone()) for b in model.buffers()
-                   if self.backward and not _storages.is_lazy(b)]
+                   if self.backward and not storages.is_lazy(b)]
         cpu = torch.random.get_rng_state()
         cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
         hooks: list[Any] = []

@@ -4,7 +4,9 @@ from __future__ import annotations
 import os
 import time
 
-from vramscope import hooks, oom, run_folder, run_process
+from vramscope.history import hooks, oom
+
+from vramscope.running import run_folder, run_process
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
@@ -12,8 +14,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from vramscope._core import Result
-    from vramscope.run_folder import Unit
-    from vramscope.run_process import Run
+    from vramscope.running.run_folder import Unit
+    from vramscope.running.run_process import Run
 
 CHANGED = "recording was changed by the program"
 POLL_SECONDS, POLL_MOST_SECONDS = 0.05, 1.0
@@ -45,7 +47,7 @@ def tell_caught(run: Run) -> None:
     caught = oom.untold()
     if not caught or run.settings["on_oom"] == "off":
         return
-    from vramscope import telling
+    from vramscope.history import telling
     if run.exits and run.status != 0:
         telling.tell_event(caught[-1], "", run.rank, run.limits.kept)
         run.write_told(caught[-1])
@@ -80,7 +82,7 @@ def write_process(run: Run) -> None:
 def document(run: Run) -> dict[str, Any]:
     """What is said of a process."""
     import socket
-    from vramscope import ranks
+    from vramscope.running import ranks
     try:
         identity = ranks.identity()
     except ValueError:
@@ -160,7 +162,7 @@ def missing_ranks(run: Run, units: list[Unit]) -> list[int]:
 
 def world_size(units: list[Unit]) -> int | None:
     """The number of ranks, as this process or one of the others knows it."""
-    from vramscope import ranks
+    from vramscope.running import ranks
     sizes = [ranks.world_size() or 0]
     sizes += [unit.document["world_size"] or 0 for unit in units if unit.document is not None]
     return max(sizes) or None
@@ -168,7 +170,7 @@ def world_size(units: list[Unit]) -> int | None:
 
 def show(run: Run, folder: str, units: list[Unit], missing: list[int]) -> None:
     """Writes report and page into the folder; prints the report, and who is missing in it."""
-    from vramscope import recording, telling
+    from vramscope.history import recording, telling
     files = sorted((name, unit) for unit in units if (name := unit.snapshot()) is not None)
     notes = notes_of(units, missing, run.settings["wait"])
     if not files:

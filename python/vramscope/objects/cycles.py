@@ -18,8 +18,10 @@ from collections.abc import Callable
 from queue import Queue
 from typing import Any
 
-from vramscope import _core, _storages, files
+from vramscope import _core, files
+
 from vramscope._answer import Answer
+from vramscope.objects import storages
 
 __all__ = ["Cycles", "Handle", "watch_cycles"]
 
@@ -56,7 +58,7 @@ def _label(thing: Any) -> str:
 def _counts(thing: Any, device: str | None) -> bool:
     """Whether it is a tensor on the device that is watched: any but the CPU where None is."""
     torch = sys.modules.get("torch")
-    if torch is None or not issubclass(type(thing), torch.Tensor) or _storages.is_lazy(thing):
+    if torch is None or not issubclass(type(thing), torch.Tensor) or storages.is_lazy(thing):
         return False
     if device is None:
         return thing.device.type not in ("cpu", "meta")
@@ -75,7 +77,7 @@ def _graph_of(garbage: list[Any], device: str | None) -> _Graph | None:
         if not _counts(thing, device):
             continue
         # Of a tensor that is made of several the others stand behind it.
-        for *_, key, size, _ in _storages.rows(thing, 0, "", _storages.OTHER, keep):
+        for *_, key, size, _ in storages.rows(thing, 0, "", storages.OTHER, keep):
             if objects[i][2] is None:
                 objects[i] = (objects[i][0], key, size)
             else:

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import contextlib
 
-from vramscope.clocks import clock_for
-from vramscope.measure import (Measurement, _Busy, _figure, _move, _notes, _ratio, _time,
+from vramscope.measuring.clocks import clock_for
+from vramscope.measuring.measure import (Measurement, _Busy, _figure, _move, _notes, _ratio, _time,
                                conditions, profiler_range)
 from vramscope.profiler import Profiler
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-    from vramscope.clocks import Clock
+    from vramscope.measuring.clocks import Clock
 
 PHASES = ("copy", "forward", "backward", "optimizer")
 _NOT_ASKED = ("No batch was measured: the loader ended in the warm-up.",)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from vramscope import _core, backends
-from vramscope.clocks import Clock, clock_for, device_of
+from vramscope.measuring.clocks import Clock, clock_for, device_of
 
 __all__ = ["Measurement", "conditions", "measure_latency", "measure_training",
            "measure_utilisation", "memory_summary", "no_grad", "profiler_range"]
@@ -164,8 +164,8 @@ class Measurement(Mapping[str, Any]):
 
     def text(self) -> str:
         """Tables for people."""
-        from vramscope import _measure_text
-        return _measure_text.text_of(self._document)
+        from vramscope.measuring import measure_text
+        return measure_text.text_of(self._document)
 
     def __str__(self) -> str:
         return self.text()
@@ -345,6 +345,6 @@ def measure_training(model: Any, dataloader: Iterable[Any], *, criterion: Callab
     >>> [(row["name"], row["median"]) for row in made["times"][2:]]
     [('forward', 2.0), ('backward', 4.0), ('optimizer', 1.0), ('step', 7.0)]
     """
-    from vramscope import _measure_training
+    from vramscope.measuring import measure_training
     check_counts(batches=batches, warmup=warmup)
-    return _measure_training.run(model, dataloader, criterion, optimizer, batches, warmup)
+    return measure_training.run(model, dataloader, criterion, optimizer, batches, warmup)

@@ -8,10 +8,10 @@ def _begin() -> None:
     import os
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [place for place in sys.path if os.path.abspath(place or os.curdir) != here]
-    above = os.path.dirname(os.path.dirname(here))
+    above = os.path.dirname(os.path.dirname(os.path.dirname(here)))
     sys.path.insert(0, above)
     try:
-        from vramscope import run_children
+        from vramscope.running import run_children
     finally:
         sys.path.remove(above)
     run_children.begin()

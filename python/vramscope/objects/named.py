@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from vramscope._core import Handle
-    from vramscope.recording import Source
+    from vramscope.history.recording import Source
 
     _Entry = dict[str, Any]
     _Key = tuple[int, int]  # device, address
@@ -300,7 +300,7 @@ def names(path: str | os.PathLike[str] | None = None, *, model: Any = None,
     made = find(model=model, optimizer=optimizer)
     if path is not None:
         import json
-        from vramscope import recording
+        from vramscope.history import recording
         text = json.dumps(made.to_dict(), indent=1, ensure_ascii=True)
         recording.write_text(path, text)
     return made

@@ -100,7 +100,7 @@ def unwritable(folder: str) -> str | None:
         pass
     except OSError as error:  # a name that is too long, a file among the parents
         return f"{folder}: {error.strerror}"
-    from vramscope import recording
+    from vramscope.history import recording
     there = folder
     while not os.path.lexists(there):
         there = os.path.dirname(there)
@@ -171,7 +171,7 @@ def recording_ranks(world_size: int | None, wanted: Collection[int] | None) -> l
 def begun(identity: str, start: float, wanted: Collection[int] | None) -> dict[str, Any]:
     """What run.json says with the folder's first file: no rank has said how it ended."""
     import socket
-    from vramscope import ranks
+    from vramscope.running import ranks
     world_size = ranks.world_size()
     return {"part": "run", "job": identity, "host": socket.gethostname(), "status": "running",
             "start": start, "end": None, "world_size": world_size, "processes": [],
@@ -180,7 +180,8 @@ def begun(identity: str, start: float, wanted: Collection[int] | None) -> dict[s
 
 def write_document(path: str, members: dict[str, Any]) -> None:
     """A document of the schema `vramscope.run/1`."""
-    from vramscope import _core, recording
+    from vramscope import _core
+    from vramscope.history import recording
     document = {"schema": SCHEMA, "tool": _core.version(), **members}
     recording.write_text(path, json.dumps(document, indent=1) + "\n")
 

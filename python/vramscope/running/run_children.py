@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import os
 
-from vramscope import hooks
+from vramscope.history import hooks
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
-    from vramscope.run_process import Run
+    from vramscope.running.run_process import Run
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_children")
 
@@ -18,7 +18,7 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_children")
 def announce(run: Run) -> None:
     """Puts into the environment what a child needs."""
     import json
-    from vramscope import run_folder
+    from vramscope.running import run_folder
     if not run.given:
         # Children are told one name, which therefore is nobody else's.
         run.folder = run_folder.free(run.folder, run.job)
@@ -32,7 +32,7 @@ def announce(run: Run) -> None:
 def begin() -> None:
     """Begins recording in a child; what it writes goes into the folder of the outermost run."""
     import json
-    from vramscope import run_process
+    from vramscope.running import run_process
     settings = json.loads(os.environ["VRAMSCOPE_RUN"])
     run = run_process.Run(settings, (os.environ["VRAMSCOPE_DIR"], settings["job"]))
     run.begin()

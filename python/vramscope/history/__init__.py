@@ -1,0 +1,1 @@
+"""Recording a memory history, and telling what happened when memory ran out."""

@@ -1,0 +1,1 @@
+"""Time and memory of a model, measured: the loops, their clocks, and the text of the result."""

@@ -1,0 +1,1 @@
+"""What a program holds: its tensors and their storages, models, names of memory, cycles."""
