@@ -7,6 +7,7 @@
  * vrs_tensor_kind. */
 #include "core.h"
 
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -322,18 +323,35 @@ PyObject *objects_cycles(PyObject *module, PyObject *args)
     return made;
 }
 
+/* Types that are none of the class's: most objects of a program are of a few types, and a look here
+ * is cheaper than a walk over a type's bases.  Each type lives as long as the objects do. */
+enum { OTHERS = 64 };
+
+/* Of its type: a question to the object could run its code. */
+static bool is_instance(PyTypeObject *type, PyTypeObject *class, PyTypeObject **others)
+{
+    PyTypeObject **place = &others[(uintptr_t)type / alignof(max_align_t) % OTHERS];
+    if (*place == type)
+        return false;
+    if (PyType_IsSubtype(type, class))
+        return true;
+    *place = type;
+    return false;
+}
+
 PyObject *objects_instances(PyObject *module, PyObject *args)
 {
     PyObject *objects, *class;
+    PyTypeObject *others[OTHERS] = { NULL };
     (void)module;
-    if (!PyArg_ParseTuple(args, "OO:_instances", &objects, &class))
+    if (!PyArg_ParseTuple(args, "O!O!:_instances", &PyList_Type, &objects, &PyType_Type, &class))
         return NULL;
     PyObject *found = PyList_New(0);
-    for (Py_ssize_t i = 0; found != NULL && i < PyList_Size(objects); i++) {
+    Py_ssize_t count = PyList_Size(objects);
+    for (Py_ssize_t i = 0; found != NULL && i < count; i++) {
         PyObject *object = PyList_GetItem(objects, i);
-        /* Of its type: a question to the object could run its code. */
-        if (PyType_IsSubtype(Py_TYPE(object), (PyTypeObject *)class) &&
-            PyList_Append(found, object) != 0)
+        if (object == NULL || (is_instance(Py_TYPE(object), (PyTypeObject *)class, others) &&
+                               PyList_Append(found, object) != 0))
             Py_CLEAR(found);
     }
     return found;
