@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The file has some 1,500 bytes; what is wanted stands in the first 700. */
@@ -45,14 +46,54 @@ static bool beginning(const char *path, char *text, size_t room)
     return true;
 }
 
-uint64_t process_resident(void)
+void resident_init(struct resident *r)
+{
+    *r = (struct resident){ .file = -1 };
+}
+
+/* Whether the descriptor is that of the file that was opened: programs close what is not theirs. */
+static bool is_ours(const struct resident *r)
+{
+    struct stat now;
+    return r->file >= 0 && fstat(r->file, &now) == 0 && now.st_dev == r->file_system &&
+           now.st_ino == r->inode;
+}
+
+static bool open_again(struct resident *r)
+{
+    struct stat made;
+    r->file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (r->file < 0)
+        return false;
+    if (fstat(r->file, &made) != 0) {
+        close(r->file);
+        r->file = -1;
+        return false;
+    }
+    r->file_system = made.st_dev;
+    r->inode = made.st_ino;
+    return true;
+}
+
+uint64_t resident_read(struct resident *r)
 {
     char text[STATM_BYTES];
     long page = sysconf(_SC_PAGESIZE);
-    if (page <= 0 || !beginning("/proc/self/statm", text, sizeof text))
+    if (page <= 0 || (!is_ours(r) && !open_again(r)))
         return UINT64_MAX;
+    ssize_t got = pread(r->file, text, sizeof text - 1, 0);
+    if (got <= 0)
+        return UINT64_MAX;
+    text[got] = '\0';
     const char *second = strchr(text, ' ');
     return second != NULL ? number_at(second, (uint64_t)page) : UINT64_MAX;
+}
+
+void resident_close(struct resident *r)
+{
+    if (is_ours(r))
+        close(r->file);
+    r->file = -1;
 }
 
 void process_memory(uint64_t *ret_rss, uint64_t *ret_rss_peak)

@@ -102,6 +102,7 @@ void sampler_after_fork(struct sampler *s)
 {
     (void)locks_init(s);
     ring_after_fork(&s->ring);
+    sources_close(&s->sources);
     if (s->run != RUN_OFF)
         s->run = RUN_FORKED;
 }
@@ -305,6 +306,9 @@ void sampler_stop(struct sampler *s)
     s->wanted = false;
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->guard);
+    pthread_mutex_lock(&s->taking);
+    sources_close(&s->sources);
+    pthread_mutex_unlock(&s->taking);
 }
 
 /* The reader. */

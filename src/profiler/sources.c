@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "device/process.h"
 #include "profiler/clock.h"
 
 /* The fastest rates: the driver's own figures of use are no newer, and its calls may take long. */
@@ -17,6 +16,12 @@ void sources_init(struct sources *s)
     *s = (struct sources){
         .used = VRS_UNKNOWN, .total = VRS_UNKNOWN, .utilisation = -1, .rss = VRS_UNKNOWN
     };
+    resident_init(&s->resident);
+}
+
+void sources_close(struct sources *s)
+{
+    resident_close(&s->resident);
 }
 
 /* Whether the time has come; then the next time is set.  By a table of times with some play, so
@@ -76,7 +81,7 @@ void sources_fill(struct sources *s, const struct vrs_backend *b, struct driver 
     else
         ask_driver(s, driver, driver_id, now_ns);
     if (is_due(&s->process_ns, now_ns, PROCESS_NS))
-        s->rss = process_resident();
+        s->rss = resident_read(&s->resident);
     ret->device_used = s->used;
     ret->device_total = s->total;
     ret->utilisation = s->utilisation;

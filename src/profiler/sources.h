@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "device/nvml.h"
+#include "device/process.h"
 #include "profiler/driver.h"
 #include "vramscope/profiler.h"
 
@@ -17,10 +18,13 @@ struct sources {
     uint64_t used, total; /* bytes; VRS_UNKNOWN */
     double utilisation;   /* negative: not known */
     uint64_t rss;
+    struct resident resident;
     char memory_why[NVML_WHY_BYTES], busy_why[NVML_WHY_BYTES]; /* empty: it is known */
 };
 
 void sources_init(struct sources *s);
+/* Nothing is held until the next filling in. */
+void sources_close(struct sources *s);
 
 /* Fills in what is known now of a device.  `driver_id` is what the driver knows it by, empty: that
  * is not known. */
