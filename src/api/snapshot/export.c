@@ -317,6 +317,7 @@ static enum vrs_status prepare(struct call *a, const struct vrs_recording *recor
     TRY(check_moment(e, read, err));
     if (shows_categories(read))
         TRY(add_categories(a, o, read->format->spans, e, err));
+    TRY(export_find_names(a->keep, e, err));
     return export_find_stacks(a->keep, e, err);
 }
 

@@ -326,7 +326,7 @@ void shown_table(struct buf *to, const struct style *style, struct cells *cells,
                  const struct shown_table *t)
 {
     struct text_column column[SHOWN_COLUMNS_MOST];
-    uint32_t shown[SHOWN_COLUMNS_MOST], columns = 0, lines = t->rows + t->lasts;
+    uint32_t shown[SHOWN_COLUMNS_MOST], columns = 0, lines = 0;
     assert(t->columns <= SHOWN_COLUMNS_MOST);
     for (uint32_t i = 0; i < t->columns; i++) {
         if ((t->hidden >> i & 1) != 0)
@@ -334,15 +334,22 @@ void shown_table(struct buf *to, const struct style *style, struct cells *cells,
         column[columns] = shown_heading(&t->column[i]);
         shown[columns++] = i;
     }
-    str *cell = cells_array(cells, lines, columns), *next = cell;
+    str *cell = cells_array(cells, (size_t)t->rows * 2 + t->lasts, columns);
     if (cell == NULL)
         return;
-    for (uint32_t i = 0; i < t->rows; i++)
+    for (uint32_t i = 0; i < t->rows; i++) {
+        const void *row = (const char *)t->row + i * t->row_bytes;
+        str *next = cell + (size_t)lines++ * columns;
         for (uint32_t k = 0; k < columns; k++)
-            *next++ = table_cell(cells, t, (const char *)t->row + i * t->row_bytes, shown[k]);
-    for (uint32_t i = 0; i < t->lasts; i++)
+            next[k] = table_cell(cells, t, row, shown[k]);
+        if (t->under != NULL)
+            t->under(t->arg, row, cells);
+        if (cells->text.len > 0)
+            cell_end_lines(cells, cell + (size_t)lines++ * columns);
+    }
+    for (uint32_t i = 0; i < t->lasts; i++, lines++)
         for (uint32_t k = 0; k < columns; k++)
-            *next++ = t->last[(size_t)i * t->columns + shown[k]];
+            cell[(size_t)lines * columns + k] = t->last[(size_t)i * t->columns + shown[k]];
     struct text_table table = { column, columns, lines, cell, t->indent };
     text_table(to, style, &table);
 }

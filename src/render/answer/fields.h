@@ -69,6 +69,10 @@ str shown_cell(struct cells *cells, const struct shown_column *column, const voi
  * it is the member's. */
 typedef bool shown_make(void *arg, const void *row, uint32_t column, str *ret);
 
+/* Writes the lines that stand under a row into the text of `cells`; none where it writes nothing.
+ */
+typedef void shown_under(void *arg, const void *row, struct cells *cells);
+
 enum { SHOWN_COLUMNS_MOST = 16 };
 
 /* Rows under columns. */
@@ -81,7 +85,8 @@ struct shown_table {
     uint32_t rows;
     const str *last; /* cells of rows below them, `columns` of each */
     uint32_t lasts, indent;
-    shown_make *make; /* NULL: each cell is its member's */
+    shown_make *make;   /* NULL: each cell is its member's */
+    shown_under *under; /* NULL: nothing stands under rows */
     void *arg;
 };
 

@@ -80,6 +80,7 @@ struct exporting {
     struct arena *scratch; /* for names that are asked for while rows are written */
     uint32_t *used;        /* stacks that something carries, ascending; row 0 is not among them */
     uint32_t used_count;
+    uint32_t *name_of_block; /* of each block its row of named, plus 1; NULL: none has a name */
     bool wanted[EXPORT_TABLES];
     bool by_count, inverse;
     const char *database; /* a file that is new or empty; NULL unless the format writes one */

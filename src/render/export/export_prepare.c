@@ -1,4 +1,4 @@
-/* export_prepare.c - which stacks and categories the rows of an export have. */
+/* export_prepare.c - which stacks, categories and names the rows of an export have. */
 #include "render/export/export_prepare.h"
 
 #include <stdbool.h>
@@ -10,6 +10,8 @@
 #include "analysis/snapshot/steps/steps.h"
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/table.h"
+#include "model/named.h"
 #include "model/recording.h"
 
 enum vrs_status export_keep_categories(const struct study *s, struct arena *keep,
@@ -88,5 +90,22 @@ enum vrs_status export_find_stacks(struct arena *keep, struct exporting *e, stru
     for (uint32_t i = 1, at = 0; i < stacks; i++)
         if (used[i])
             e->used[at++] = i;
+    return VRS_OK;
+}
+
+enum vrs_status export_find_names(struct arena *keep, struct exporting *e, struct vrs_error *err)
+{
+    const struct recording *r = e->r;
+    uint32_t holding = named_holding(r);
+    if (holding == 0)
+        return VRS_OK;
+    e->name_of_block = arena_array(keep, uint32_t, r->blocks.rows.len);
+    if (e->name_of_block == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < holding; i++) {
+        uint32_t block = r->allocations.block[r->named.allocation[i]];
+        if (block != NO_ROW)
+            e->name_of_block[block] = i + 1;
+    }
     return VRS_OK;
 }

@@ -1,5 +1,5 @@
-/* export_prepare.h - what is found before rows are written: the stacks they have, and their
- * categories. */
+/* export_prepare.h - what is found before rows are written: the stacks they have, their categories
+ * and names. */
 #ifndef VRS_RENDER_EXPORT_EXPORT_PREPARE_H
 #define VRS_RENDER_EXPORT_EXPORT_PREPARE_H
 
@@ -21,5 +21,9 @@ enum vrs_status export_keep_spans(const struct study *s, struct arena *keep,
 /* Fills `used` and `used_count` of e. */
 enum vrs_status export_find_stacks(struct arena *keep, struct exporting *e,
                                    struct vrs_error *err) MUST_CHECK;
+
+/* Fills `name_of_block` of e. */
+enum vrs_status export_find_names(struct arena *keep, struct exporting *e,
+                                  struct vrs_error *err) MUST_CHECK;
 
 #endif

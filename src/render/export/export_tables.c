@@ -14,12 +14,14 @@
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/curves/live.h"
+#include "analysis/snapshot/study/held_names.h"
 #include "base/buf.h"
 #include "base/fail.h"
 #include "base/str.h"
 #include "base/table.h"
 #include "model/frames.h"
 #include "model/ids.h"
+#include "model/named.h"
 #include "model/recording.h"
 #include "model/stacks.h"
 #include "model/strings.h"
@@ -114,6 +116,25 @@ static enum vrs_status put_names(struct exporting *e, uint32_t stack, struct cel
     return VRS_OK;
 }
 
+/* What the recorded process called the memory, which has row `row` of named; NO_ROW: nothing. */
+#define TENSOR_COLUMNS                                                                             \
+    { "tensor_name", true, false }, { "tensor_kind", true, false },                                \
+        { "tensor_bytes", false, false }, { "tensor_dtype", true, false },                         \
+    {                                                                                              \
+        "tensor_shape", true, false                                                                \
+    }
+
+static void put_tensor(const struct exporting *e, uint32_t row, struct cell *c)
+{
+    const struct named_tensors *n = &e->r->named;
+    bool has = row != NO_ROW;
+    *c++ = has ? string(e, n->name[row]) : none();
+    *c++ = has ? word(named_kind_names[n->kind[row]]) : none();
+    *c++ = has ? number(n->bytes[row]) : none();
+    *c++ = has ? string(e, n->dtype[row]) : none();
+    *c++ = has ? string(e, n->shape[row]) : none();
+}
+
 /* Devices. */
 
 static const struct export_column device_columns[] = {
@@ -173,6 +194,7 @@ static const struct export_column allocation_columns[] = {
     { "confidence", true, false },
     { "rule", true, false },
     { "undecided", false, false },
+    TENSOR_COLUMNS,
 };
 
 static uint32_t allocation_rows(const struct exporting *e, const struct export_device *d)
@@ -244,6 +266,7 @@ static enum vrs_status allocation_row(struct exporting *e, struct export_device 
     *c++ = id_or_none(l->alloc_stack.n);
     *c++ = id_or_none(l->free_stack.n);
     put_category(&d->categories, row, c + 2);
+    put_tensor(e, named_find(e->r, allocation), c + 6);
     return put_names(e, l->alloc_stack.n, c, c + 1, err);
 }
 
@@ -382,11 +405,25 @@ static enum vrs_status segment_row(struct exporting *e, struct export_device *d,
 }
 
 static const struct export_column block_columns[] = {
-    { "device", false, false },  { "segment", false, false }, { "block", false, false },
-    { "address", false, false }, { "bytes", false, false },   { "requested_bytes", false, false },
-    { "state", true, false },    { "stack", false, false },   { "culprit", true, true },
+    { "device", false, false },
+    { "segment", false, false },
+    { "block", false, false },
+    { "address", false, false },
+    { "bytes", false, false },
+    { "requested_bytes", false, false },
+    { "state", true, false },
+    { "stack", false, false },
+    { "culprit", true, true },
     { "owner", true, true },
+    TENSOR_COLUMNS,
 };
+
+/* Row of named, or NO_ROW. */
+static uint32_t name_of_block(const struct exporting *e, uint32_t block)
+{
+    bool has = e->name_of_block != NULL && e->name_of_block[block] != 0;
+    return has ? e->name_of_block[block] - 1 : NO_ROW;
+}
 
 static uint32_t block_rows(const struct exporting *e, const struct export_device *d)
 {
@@ -414,6 +451,7 @@ static enum vrs_status block_row(struct exporting *e, struct export_device *d, u
     *c++ = known(b->requested_size[i]);
     *c++ = state == NULL ? none() : word(state);
     *c++ = id_or_none(b->stack[i]);
+    put_tensor(e, name_of_block(e, i), c + 2);
     return put_names(e, b->stack[i], c, c + 1, err);
 }
 

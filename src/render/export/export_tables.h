@@ -29,7 +29,7 @@ struct export_column {
     bool looked_up;
 };
 
-enum { EXPORT_COLUMNS_MAX = 24 };
+enum { EXPORT_COLUMNS_MAX = 32 };
 
 struct export_kind {
     const char *name;

@@ -10,6 +10,7 @@
 #include "allocator/replay/recorded.h"
 #include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/layout/layout.h"
+#include "analysis/snapshot/study/held_names.h"
 #include "analysis/snapshot/study/proven_study.h"
 #include "analysis/snapshot/study/study.h"
 #include "base/arena.h"
@@ -204,6 +205,12 @@ static enum vrs_status blame(const struct study *s, const struct layout_block *b
     return study_site(s, stack, &ret->site, err);
 }
 
+static void add_name(const struct study *s, const struct layout_block *b, struct names_sum *sum)
+{
+    if (b->lifetime != NO_ROW)
+        names_sum_add(sum, s->lifetimes.first + b->lifetime);
+}
+
 static uint64_t returned_if_empty(const struct layout *l, const struct layout_segment *segment)
 {
     if (!segment->expandable)
@@ -243,6 +250,7 @@ static enum vrs_status make_pin(const struct finding_fragments *f,
                                 struct vrs_error *err)
 {
     const struct layout_block *largest = NULL;
+    struct names_sum named = { .r = f->s->r };
     bool expected = true;
     *pin = (struct fragment_pin){
         .address = segment->address,
@@ -260,13 +268,14 @@ static enum vrs_status make_pin(const struct finding_fragments *f,
             continue;
         pin->oldest = pin->blocks++ == 0 ? b->lifetime : older_of(f->s, pin->oldest, b->lifetime);
         expected = expected && is_workspace(f->s, b);
+        add_name(f->s, b, &named);
         if (largest == NULL || b->size > largest->size)
             largest = b;
     }
     if (largest != NULL)
         TRY(blame(f->s, largest, &pin->by, err));
     pin->by.expected = expected;
-    return VRS_OK;
+    return names_sum_end(&named, f->s->keep, &pin->names, err);
 }
 
 static enum vrs_status make_pins(const struct finding_fragments *f, struct vrs_error *err)
@@ -382,6 +391,9 @@ static enum vrs_status make_move(const struct finding_fragments *f, const struct
             .age_events = birth < 0 ? -1 : to->at_event - birth,
         };
         TRY(blame(f->s, b, &move->by, err));
+        struct names_sum named = { .r = f->s->r };
+        add_name(f->s, b, &named);
+        TRY(names_sum_end(&named, f->s->keep, &move->names, err));
     }
     return VRS_OK;
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/snapshot/study/held_names.h"
 #include "analysis/snapshot/study/proven_study.h"
 #include "analysis/snapshot/study/study.h"
 #include "base/fail.h"
@@ -45,6 +46,7 @@ struct fragment_pin {
     uint64_t returned_bytes; /* if all of them were gone */
     uint32_t oldest;         /* of them: an allocation of the device; NO_ROW: not known */
     struct fragment_culprit by;
+    struct held_names names; /* of them */
 };
 
 /* A block to move.  Where several must go, the last of them has what is then returned. */
@@ -52,6 +54,7 @@ struct fragment_move {
     uint64_t address, bytes, returned_bytes;
     int64_t age_events; /* -1: older than the recording */
     struct fragment_culprit by;
+    struct held_names names; /* one at most */
 };
 
 struct fragment_stream {

@@ -6,6 +6,7 @@
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/memory_group.h"
 #include "analysis/snapshot/layout/fragments.h"
+#include "analysis/snapshot/study/held_names.h"
 #include "analysis/snapshot/study/site_fields.h"
 #include "base/field.h"
 
@@ -65,6 +66,13 @@ static const struct field pool_fields[] = {
 const struct row_type fragment_pool_row_type =
     LINE_ROW_TYPE("fragment_pool", struct fragment_group, pool_fields);
 
+static bool pin_has_names(const void *row, const void *above)
+{
+    const struct fragment_pin *pin = row;
+    (void)above;
+    return pin->names.count > 0;
+}
+
 static const struct field pin_fields[] = {
     { "address", NULL, UNIT_ADDRESS, FIELD_UNSIGNED, FIELD_AT(struct fragment_pin, address) },
     { "total_bytes", "segment", UNIT_BYTES, FIELD_UNSIGNED,
@@ -84,9 +92,17 @@ static const struct field pin_fields[] = {
     { "category", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct fragment_pin, by.category),
       FIELD_NAMES(category_names) },
     { "expected", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct fragment_pin, by.expected) },
+    HELD_NAMES_FIELDS(struct fragment_pin, names, pin_has_names),
 };
 const struct row_type fragment_pin_row_type =
     LINE_ROW_TYPE("fragment_pin", struct fragment_pin, pin_fields);
+
+static bool move_has_names(const void *row, const void *above)
+{
+    const struct fragment_move *move = row;
+    (void)above;
+    return move->names.count > 0;
+}
 
 static const struct field move_fields[] = {
     { "address", NULL, UNIT_ADDRESS, FIELD_UNSIGNED, FIELD_AT(struct fragment_move, address) },
@@ -100,6 +116,7 @@ static const struct field move_fields[] = {
     { "category", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct fragment_move, by.category),
       FIELD_NAMES(category_names) },
     { "expected", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct fragment_move, by.expected) },
+    HELD_NAMES_FIELDS(struct fragment_move, names, move_has_names),
 };
 const struct row_type fragment_move_row_type =
     LINE_ROW_TYPE("fragment_move", struct fragment_move, move_fields);

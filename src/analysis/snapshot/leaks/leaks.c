@@ -17,6 +17,7 @@
 #include "analysis/snapshot/leaks/leak_places.h"
 #include "analysis/snapshot/steps/phases.h"
 #include "analysis/snapshot/steps/steps.h"
+#include "analysis/snapshot/study/held_names.h"
 #include "analysis/snapshot/study/study.h"
 #include "base/arena.h"
 #include "base/buf.h"
@@ -325,6 +326,17 @@ static uint32_t representative(const struct gather *a, const struct leak_place *
     return best;
 }
 
+/* What the recorded process called the memory of the place: only what is in use at the end has a
+ * name. */
+static enum vrs_status find_names(const struct gather *a, const struct leak_place *p,
+                                  struct held_names *ret, struct vrs_error *err)
+{
+    struct names_sum sum = { .r = a->s->r };
+    for (uint32_t i = 0; i < p->count && sum.r->named.rows.len > 0; i++)
+        names_sum_add(&sum, a->s->lifetimes.first + a->places.stay[p->first + i].id);
+    return names_sum_end(&sum, a->s->keep, ret, err);
+}
+
 static enum vrs_status make_site(const struct gather *a, const struct leak_place *p,
                                  struct leak_site *site, struct vrs_error *err)
 {
@@ -339,6 +351,7 @@ static enum vrs_status make_site(const struct gather *a, const struct leak_place
     if (stack.n != 0)
         TRY(study_site(a->s, stack, &site->site, err));
     TRY(naming_innermost(a->s->naming, stack, &site->innermost, err));
+    TRY(find_names(a, p, &site->names, err));
     site->category = a->s->categories.of[best];
     return VRS_OK;
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/study/held_names.h"
 #include "analysis/snapshot/study/study.h"
 #include "analysis/snapshot/timeline/phase_rows.h"
 #include "base/bytes.h"
@@ -63,7 +64,8 @@ struct leak_site {
     uint32_t *counts;          /* allocations, as above */
     struct survivor *survivor; /* of those that grow */
     uint32_t survivors;
-    uint32_t order; /* by bytes at the last moment */
+    struct held_names names; /* of what is alive at the last moment */
+    uint32_t order;          /* by bytes at the last moment */
 };
 
 /* Frees that look like Python's collector at work. */

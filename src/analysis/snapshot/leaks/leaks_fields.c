@@ -4,6 +4,7 @@
 
 #include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/leaks/leaks.h"
+#include "analysis/snapshot/study/held_names.h"
 #include "analysis/snapshot/study/site_fields.h"
 #include "analysis/snapshot/timeline/phase_rows.h"
 #include "base/field.h"
@@ -31,6 +32,13 @@ static bool grows(const void *row, const void *above)
     return leak_grows(row);
 }
 
+static bool has_names(const void *row, const void *above)
+{
+    const struct leak_site *site = row;
+    (void)above;
+    return site->names.count > 0;
+}
+
 static const struct field site_fields[] = {
     { "site", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct leak_site, site), .row = &site_row_type },
     { "category", "category", UNIT_NONE, FIELD_NAME, FIELD_AT(struct leak_site, category),
@@ -51,6 +59,7 @@ static const struct field site_fields[] = {
       FIELD_LIST(struct leak_site, counts, moments), .of = FIELD_UNSIGNED },
     { "survivors", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct leak_site, survivor, survivors),
       .row = &survivor_row_type },
+    HELD_NAMES_FIELDS(struct leak_site, names, has_names),
 };
 const struct row_type leak_site_row_type =
     LINE_ROW_TYPE("leak_site", struct leak_site, site_fields);

@@ -14,6 +14,7 @@
 #include "render/answer/device_answer.h"
 #include "render/answer/envelope.h"
 #include "render/answer/fields.h"
+#include "render/answer/name_lines.h"
 #include "render/answer/next.h"
 #include "render/answer/place.h"
 #include "render/snapshot/renderers.h"
@@ -22,7 +23,7 @@
 #include "render/write/human.h"
 #include "render/write/out.h"
 
-enum { PINS_DEFAULT = 10, GROUPS_MOST = 20, WIDE = 100 };
+enum { PINS_DEFAULT = 10, GROUPS_MOST = 20, WIDE = 100, NAMES_INDENT = 10 };
 
 /* What is put together for one device. */
 struct text_context {
@@ -197,6 +198,13 @@ static bool pin_cell(void *arg, const void *row, uint32_t column, str *ret)
     return column == PIN_MADE_BY;
 }
 
+static void put_pin_names(void *arg, const void *row, struct cells *cells)
+{
+    const struct text_context *s = arg;
+    const struct fragment_pin *p = row;
+    name_lines_put(&cells->text, s->style, NAMES_INDENT, &p->names);
+}
+
 /* The row of the pins from `first` on. */
 static void fill_others(struct text_context *s, const struct fragments *f, uint32_t first,
                         str *cell)
@@ -224,6 +232,7 @@ static void put_pins(struct text_context *s, const struct fragments *f, uint32_t
         .last = others,
         .lasts = f->pins > shown,
         .make = pin_cell,
+        .under = put_pin_names,
         .arg = s,
     };
     if (shown == 0)
@@ -278,6 +287,13 @@ static bool move_cell(void *arg, const void *row, uint32_t column, str *ret)
     return true;
 }
 
+static void put_move_name(void *arg, const void *row, struct cells *cells)
+{
+    const struct text_context *s = arg;
+    const struct fragment_move *m = row;
+    name_lines_put(&cells->text, s->style, NAMES_INDENT, &m->names);
+}
+
 static void put_moves(struct text_context *s, const struct fragments *f)
 {
     struct shown_table table = {
@@ -285,6 +301,7 @@ static void put_moves(struct text_context *s, const struct fragments *f)
         .columns = MOVE_COLUMNS,
         SHOWN_ROWS(f->move, f->moves),
         .make = move_cell,
+        .under = put_move_name,
         .arg = s,
     };
     if (f->moves == 0)

@@ -15,7 +15,10 @@
 #include "vramscope/snapshot.h"
 
 static const char recording_text[] =
-    "{\"segments\": [{\"address\": 4096, \"total_size\": 2097152, \"stream\": 0, \"device\": 0,"
+    "{\"vramscope\": {\"schema\": \"vramscope.extra/1\", \"names\": {\"tensors\": [{\"device\": 0,"
+    " \"address\": 4096, \"bytes\": 800, \"name\": \"=w\", \"dtype\": \"int8\", \"shape\": "
+    "[800]}]}},"
+    " \"segments\": [{\"address\": 4096, \"total_size\": 2097152, \"stream\": 0, \"device\": 0,"
     " \"segment_type\": \"small\", \"blocks\": [{\"address\": 4096, \"size\": 1024,"
     " \"requested_size\": 800, \"state\": \"active_allocated\", \"frames\":"
     " [{\"name\": \"f;\", \"filename\": \"=a,b.py\", \"line\": 3}]},"
