@@ -47,8 +47,8 @@ class Page:
         columns = device["tables"].get(name, {"columns": {}})["columns"]
         return {key: self.column(column) for key, column in columns.items()}
 
-    def strings(self, device):
-        table = device["tables"]["string"]
+    def strings(self, device, name="string"):
+        table = device["tables"][name]
         lengths = self.column(table["columns"]["len"])
         data = bytes(self.column(table["columns"]["bytes"])) if "bytes" in table["columns"] else b""
         texts, at = [], 0

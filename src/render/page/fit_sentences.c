@@ -13,9 +13,9 @@
 #include "render/write/human.h"
 
 const char *const page_spare_words[PAGE_SPARES] = {
-    [PAGE_SPARE_FREES] = "stacks of frees",  [PAGE_SPARE_RULES] = "category rules",
-    [PAGE_SPARE_BLOCKS] = "sizes of blocks", [PAGE_SPARE_TIMES] = "times",
-    [PAGE_SPARE_ADDRESSES] = "addresses",
+    [PAGE_SPARE_FREES] = "stacks of frees",    [PAGE_SPARE_RULES] = "category rules",
+    [PAGE_SPARE_BLOCKS] = "sizes of blocks",   [PAGE_SPARE_TIMES] = "times",
+    [PAGE_SPARE_TENSORS] = "names of tensors", [PAGE_SPARE_ADDRESSES] = "addresses",
 };
 
 /* A device that the page has a part of; `windows` counts them. */

@@ -39,6 +39,8 @@ enum page_table_name {
     PAGE_STACK,
     PAGE_FRAME,
     PAGE_STRING,
+    PAGE_TENSOR,
+    PAGE_TENSOR_STRING,
     PAGE_ADJUST,
     PAGE_COVER_TABLE,
     PAGE_TABLES

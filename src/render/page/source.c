@@ -152,6 +152,12 @@ uint64_t page_alloc_context(const void *from, uint32_t row)
     return birth < 0 ? 0 : f->context[f->s->r->events.context[first + (uint32_t)birth]];
 }
 
+uint64_t page_alloc_tensor(const void *from, uint32_t row)
+{
+    const struct page_source *f = from;
+    return f->tensors.of[f->order[row]];
+}
+
 /* The id of a compiled graph, else what the user's code set, else a category it named. */
 static enum vrs_status name_contexts(struct page_source *f, struct vrs_error *err)
 {
@@ -276,7 +282,8 @@ static enum vrs_status make(struct page_source *f, struct vrs_error *err)
     TRY(find_names(f, err));
     TRY(name_contexts(f, err));
     TRY(page_ranges_make(f->s, f->s->scratch, &f->ranges, err));
-    return page_marks_make(f->s, &f->names, &f->marks, err);
+    TRY(page_marks_make(f->s, &f->names, &f->marks, err));
+    return page_tensors_make(f->s, &f->tensors, err);
 }
 
 enum vrs_status page_source_make(const struct proven_study *proven, struct page_source *ret,
@@ -292,4 +299,5 @@ enum vrs_status page_source_make(const struct proven_study *proven, struct page_
 void page_source_end(struct page_source *source)
 {
     page_names_end(&source->names);
+    page_tensors_end(&source->tensors);
 }

@@ -14,6 +14,7 @@
 #include "render/page/source_marks.h"
 #include "render/page/source_names.h"
 #include "render/page/source_ranges.h"
+#include "render/page/source_tensors.h"
 
 struct page_source {
     const struct proven_study *proven;
@@ -23,6 +24,7 @@ struct page_source {
     uint32_t *pool;  /* of each allocation, in `order` */
     struct page_ranges ranges;
     struct page_marks marks;
+    struct page_tensors tensors;
     uint32_t *context; /* of each of the recording's: a string of the names; NULL: no texts */
     uint32_t *events;  /* rows of events that no allocation tells of */
     uint32_t event_count;
@@ -53,6 +55,7 @@ uint64_t page_alloc_stream(const void *source, uint32_t row);
 uint64_t page_alloc_pool(const void *source, uint32_t row);
 uint64_t page_alloc_flags(const void *source, uint32_t row);
 uint64_t page_alloc_context(const void *source, uint32_t row); /* where there are texts */
+uint64_t page_alloc_tensor(const void *source, uint32_t row);  /* where there are names */
 
 /* Where an address lies among all that were ever mapped, in units of 512 bytes; UINT32_MAX: never.
  */

@@ -17,9 +17,11 @@
 #include "render/page/source_marks.h"
 #include "render/page/source_names.h"
 #include "render/page/source_ranges.h"
+#include "render/page/source_tensors.h"
 
 const char *const page_table_names[PAGE_TABLES] = {
-    "alloc", "time", "range", "event", "oom", "mark", "stack", "frame", "string", "adjust", "cover",
+    "alloc", "time",   "range",  "event",         "oom",    "mark",  "stack",
+    "frame", "string", "tensor", "tensor_string", "adjust", "cover",
 };
 
 /* Where the columns of one device go. */
@@ -76,6 +78,8 @@ static enum vrs_status fill_allocations(struct filling *f)
     };
     static const struct page_column told = { "ctx", PAGE_U32,           PAGE_AS_IT_IS,
                                              NULL,  page_alloc_context, PAGE_NEEDED };
+    static const struct page_column tensor = { "tensor", PAGE_U32,          PAGE_AS_IT_IS,
+                                               NULL,     page_alloc_tensor, PAGE_SPARE_TENSORS };
     uint32_t rows = f->to->allocations = f->from->s->lifetimes.count;
     f->chunks->where = PAGE_NEW_BLOCK;
     f->chunks->share = PAGE_WINDOWED;
@@ -87,7 +91,9 @@ static enum vrs_status fill_allocations(struct filling *f)
     TRY(put_all(f, PAGE_ALLOC, second, COUNT(second), rows));
     TRY(put_all(f, PAGE_ALLOC, &lane[f->to->states > 1], 1, rows));
     TRY(put_all(f, PAGE_ALLOC, rest, COUNT(rest), rows));
-    return f->from->context == NULL ? VRS_OK : put_all(f, PAGE_ALLOC, &told, 1, rows);
+    if (f->from->context != NULL)
+        TRY(put_all(f, PAGE_ALLOC, &told, 1, rows));
+    return f->from->tensors.of == NULL ? VRS_OK : put_all(f, PAGE_ALLOC, &tensor, 1, rows);
 }
 
 /* Times and events. */
@@ -382,6 +388,76 @@ static enum vrs_status fill_names(struct filling *f)
                : vrs_no_memory(f->err);
 }
 
+/* What the recorded process called its memory. */
+
+static const struct page_tensors *tensors(const void *from)
+{
+    return &((const struct page_source *)from)->tensors;
+}
+
+static uint64_t tensor_kind(const void *from, uint32_t row)
+{
+    const struct named_tensors *named = &((const struct page_source *)from)->s->r->named;
+    return row == 0 ? NAMED_TENSOR : named->kind[tensors(from)->first + row - 1];
+}
+
+static uint64_t tensor_name(const void *from, uint32_t row)
+{
+    return tensors(from)->name[row];
+}
+
+static uint64_t tensor_shape(const void *from, uint32_t row)
+{
+    return tensors(from)->shape[row];
+}
+
+static uint64_t tensor_dtype(const void *from, uint32_t row)
+{
+    return tensors(from)->dtype[row];
+}
+
+static uint64_t tensor_owner(const void *from, uint32_t row)
+{
+    return tensors(from)->owner[row];
+}
+
+static uint64_t tensor_shared(const void *from, uint32_t row)
+{
+    return tensors(from)->shared[row];
+}
+
+static uint64_t tensor_string_length(const void *from, uint32_t row)
+{
+    return tensors(from)->strings.length[row];
+}
+
+static enum vrs_status fill_tensors(struct filling *f)
+{
+    static const struct page_column tensor[] = {
+        { "kind", PAGE_U8, PAGE_AS_IT_IS, NULL, tensor_kind, PAGE_SPARE_TENSORS },
+        { "name", PAGE_U32, PAGE_ZIGZAG, NULL, tensor_name, PAGE_SPARE_TENSORS },
+        { "shape", PAGE_U32, PAGE_AS_IT_IS, NULL, tensor_shape, PAGE_SPARE_TENSORS },
+        { "dtype", PAGE_U32, PAGE_AS_IT_IS, NULL, tensor_dtype, PAGE_SPARE_TENSORS },
+        { "of", PAGE_U32, PAGE_AS_IT_IS, NULL, tensor_owner, PAGE_SPARE_TENSORS },
+        { "shared", PAGE_U32, PAGE_AS_IT_IS, NULL, tensor_shared, PAGE_SPARE_TENSORS },
+    };
+    static const struct page_column length[] = {
+        { "len", PAGE_U32, PAGE_AS_IT_IS, "byte", tensor_string_length, PAGE_SPARE_TENSORS },
+    };
+    static const struct page_column text = { "bytes", PAGE_U8, PAGE_AS_IT_IS,
+                                             NULL,    NULL,    PAGE_SPARE_TENSORS };
+    const struct page_tensors *t = &f->from->tensors;
+    if (t->of == NULL)
+        return VRS_OK;
+    f->chunks->share = PAGE_FIXED;
+    TRY(put_all(f, PAGE_TENSOR, tensor, COUNT(tensor), t->count + 1));
+    TRY(put_all(f, PAGE_TENSOR_STRING, length, COUNT(length), t->strings.rows.len));
+    return page_queue_bytes(f->chunks, &f->to->table[PAGE_TENSOR_STRING], &text,
+                            (const uint8_t *)t->strings.bytes.at, t->strings.bytes.len)
+               ? VRS_OK
+               : vrs_no_memory(f->err);
+}
+
 static enum vrs_status fill(struct filling *f)
 {
     TRY(fill_allocations(f));
@@ -389,6 +465,7 @@ static enum vrs_status fill(struct filling *f)
     TRY(fill_ranges(f));
     TRY(fill_marks(f));
     TRY(fill_names(f));
+    TRY(fill_tensors(f));
     f->to->stack_row = f->from->names.stack_row;
     f->chunks->where = PAGE_COVER_BLOCK;
     f->chunks->share = PAGE_FIXED;

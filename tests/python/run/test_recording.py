@@ -10,6 +10,7 @@ import weakref
 
 import pytest
 import vramscope
+from models import page
 from run_programs import python, script
 from stand_in import Counters, installed
 from vramscope import sim
@@ -43,6 +44,20 @@ def test_a_block_is_recorded_and_the_recording_stops(tmp_path):
         assert os.listdir(tmp_path) == ["run.pickle"]
         extra = pickle.loads((tmp_path / "run.pickle").read_bytes())["vramscope"]
         assert [t["name"] for t in extra["names"]["tensors"] if t["address"] == kept.address] == ["kept"]
+
+
+def test_the_page_of_a_recording_has_its_names(tmp_path):
+    """From the names of live handles to what a page says of the rows alive at the end."""
+    with sim.Device("1GiB", history=0) as device, vramscope.record(tmp_path / "run.pickle") as recorder:
+        kept = {f"layers.{n}.</script>": device.alloc(f"{20 + n}MiB", tag=f"layers.{n}.</script>") for n in range(3)}
+        device.free(device.alloc("40MiB", tag="gone"))
+        del kept["layers.1.</script>"]
+    vramscope.view(recorder.recording, tmp_path / "run.html")
+    read = page.Page((tmp_path / "run.html").read_text(encoding="utf-8"))
+    [table] = read.head["files"][0]["devices"]
+    alloc, tensor, strings = read.table(table, "alloc"), read.table(table, "tensor"), read.strings(table, "tensor_string")
+    named_rows = {size >> 20: strings[tensor["name"][n]] for size, n in zip(alloc["bytes"], alloc["tensor"]) if n}
+    assert named_rows == {20: "layers.0.</script>", 22: "layers.2.</script>"} and len(kept) == 2
 
 
 def test_a_snapshot_has_the_names_of_its_own_device(tmp_path):

@@ -13,6 +13,7 @@ import { FRAME_CLASSES } from './row.js';
 import { isBefore, liveAt } from './live.js';
 import { ratio } from '../model/human.js';
 import { leftUnder, stepsOf, survivorsBy } from './leaks.js';
+import { tensorName } from './tensors.js';
 
 // Bits of a pixel's mark, above the shade.
 const EXCLUDED = 8;
@@ -338,7 +339,7 @@ async function diff(d, { a, b, by, pair = null }, other, tables) {
 }
 
 /* {state, by}: the segments at a state; each block says its group, which paints it, and `pin` of a
- * segment is the largest of them, with its site. */
+ * segment is the largest of them, with the name of its tensor, else its site. */
 function segments(d, { state, by }) {
   const { of } = d.grouping(named(by));
   const sites = d.grouping('site');
@@ -348,7 +349,10 @@ function segments(d, { state, by }) {
       block.group = of[block.row];
       if (block.size > (bar.pin?.size ?? 0)) bar.pin = block;
     }
-    if (bar.pin) bar.pin = { ...bar.pin, name: sites.names[sites.of[bar.pin.row]] };
+    if (bar.pin) {
+      const { row } = bar.pin;
+      bar.pin = { ...bar.pin, name: tensorName(d.model, row) || sites.names[sites.of[row]] };
+    }
   }
   return { state, bars };
 }
@@ -372,7 +376,8 @@ export function createPictureOps(match = matchStrings) {
     groups: searching(groups),
     map: searching(map),
     state: segments,
-    events: (d, { state, n }) => ({ state, rows: eventsAround(d.model, state, n) }),
+    events: (d, { state, n }) => ({ state, rows: eventsAround(d.model, state, n)
+      .map((event) => ({ ...event, name: event.row < 0 ? '' : tensorName(d.model, event.row) })) }),
     tree: (d, args, other) => (args.of === 'diff' ? treeDiffed(args, other) :
       searching(tree)(d, args)),
     leaks,

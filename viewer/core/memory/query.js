@@ -6,6 +6,7 @@
 
 import { bornWithin, stepsOf } from './leaks.js';
 import { known } from '../model/unpack.js';
+import { tensorsNamed } from './tensors.js';
 
 const LONGEST = 4096;
 const NONE = 0xffffffff;
@@ -110,7 +111,7 @@ const plain = (take) => (op, text) => {
 };
 
 /* Texts of the recording, which may be given as /re/, and names of short lists. */
-const TEXT_KEYS = ['fn', 'file', 'free', 'site', 'culprit', 'owner', 'op', 'module'];
+const TEXT_KEYS = ['fn', 'file', 'free', 'site', 'culprit', 'owner', 'op', 'module', 'name'];
 const LIST_KEYS = ['cat', 'phase', 'rule', 'stream', 'pool'];
 
 const VALUES = {
@@ -282,7 +283,13 @@ function annotated(run, strings) {
   return any ? change : null;
 }
 
-/* `marks`: of allocations, which have a site and the annotations they were made in. */
+/* Rows whose tensor the program called so. */
+function tensorTest({ model }, strings) {
+  const { alloc, tensor } = model;
+  return byTable(alloc.tensor, alloc.tensor ? tensorsNamed(model, strings) : null);
+}
+
+/* `marks`: of allocations, which have a site, the annotations they were made in, and names. */
 function wordTest(run, term, column, marks) {
   const strings = stringsOf(run, term);
   const { frame: { func, file }, stack: { site } } = run.model;
@@ -290,9 +297,11 @@ function wordTest(run, term, column, marks) {
   // As tables print it: `model.py:22 forward`.
   if (site && marks) for (let s = 1; s < stacks.length; s++) stacks[s] |= strings[site[s]];
   const inMark = marks ? annotated(run, strings) : null;
-  const { born } = run.model.alloc;
-  if (!inMark) return byTable(column, stacks);
-  return (r) => stacks[column[r]] || inMark[born[r]] > 0;
+  const { born, tensor } = run.model.alloc;
+  const ofStack = byTable(column, stacks);
+  const named = marks && tensor ? tensorTest(run, strings) : null;
+  if (!inMark && !named) return ofStack;
+  return (r) => ofStack(r) || (named && named(r)) || (inMark && inMark[born[r]] > 0);
 }
 
 /* A column of string ids by stack: site, owner, … */
@@ -432,6 +441,7 @@ function testOf(run, term) {
     case 'flag': return flagTest(run, term);
     case 'id': return (r) => r === term.value;
     case 'event': return eventTest(run, term);
+    case 'name': return tensorTest(run, stringsOf(run, term));
     case 'survives': return survivesTest(run, term);
     default: return stackText(run, term);
   }

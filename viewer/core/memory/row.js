@@ -2,6 +2,7 @@
 import { sameSite } from './live.js';
 import { known } from '../model/unpack.js';
 import { stepAt } from './summary.js';
+import { tensorName, tensorOf } from './tensors.js';
 
 const NONE = 0xffffffff;
 const GRAIN = 512;
@@ -103,9 +104,10 @@ export function rowFacts(d, id, p) {
     freeStack: framesOf(model, alloc.free_stack ? alloc.free_stack[id] : 0),
     site: textOf(model, 'site', id) || textOf(model, 'culprit', id),
     context: pick(model.string, alloc.ctx, id), owner: textOf(model, 'owner', id),
-    op: textOf(model, 'op', id),
+    op: textOf(model, 'op', id), tensor: tensorOf(model, id),
     same: alloc.stack && alloc.stack[id] ? sameSite(model, id, p) : null,
     neighbours: alloc.born[id] <= p && p < alloc.end[id]
-      ? neighbours(model, id, p, (i) => textOf(model, 'site', i) || category(i)) : [],
+      ? neighbours(model, id, p, (i) => tensorName(model, i) || textOf(model, 'site', i)
+        || category(i)) : [],
   };
 }

@@ -9,7 +9,7 @@ const GRAIN = 512;
 const COLUMNS = {
   alloc: { must: ['born', 'until', 'bytes'],
     may: ['wait', 'pad', 'source', 'lane', 'stack', 'free_stack', 'cat', 'rule', 'sure',
-      'phase', 'stream', 'pool', 'flags', 'ctx'] },
+      'phase', 'stream', 'pool', 'flags', 'ctx', 'tensor'] },
   time: { must: ['dt'], may: [] },
   range: { must: ['born', 'until', 'base', 'bytes'],
     may: ['lane', 'segment', 'stream', 'pool'] },
@@ -20,8 +20,14 @@ const COLUMNS = {
   stack: { must: ['caller', 'frame'], may: ['site', 'culprit', 'owner', 'op', 'module'] },
   frame: { must: ['func', 'file'], may: ['line', 'kind'] },
   string: { must: ['len', 'bytes'], may: [] },
+  // What takes no bytes is there without the rest where a page goes without names.
+  tensor: { must: [], may: ['kind', 'name', 'shape', 'dtype', 'of', 'shared'] },
+  tensor_string: { must: [], may: ['len', 'bytes'] },
   adjust: { must: ['state', 'more', 'less'], may: [] },
 };
+const TENSOR_TEXTS = ['name', 'shape', 'dtype', 'of', 'shared'];
+// As many bytes as the texts have.
+const TEXTS = ['string.bytes', 'tensor_string.bytes'];
 
 /** What keeps this page from showing data of that head; null where nothing does. */
 export function schemaProblem(head) {
@@ -61,7 +67,7 @@ async function decodeTable(table, head, blocks, have, pause) {
     const bytes = have.has(name) || !hasBytes(spec, spec.rows) ? null
       : bytesOf(spec, blocks, name);
     if (have.has(name) || bytes === undefined) continue;
-    if (spec.rows !== head.rows && name !== 'string.bytes') {
+    if (spec.rows !== head.rows && !TEXTS.includes(name)) {
       throw columnError(name, `${spec.rows} rows where the table has ${head.rows}`);
     }
     await pause();
@@ -110,7 +116,7 @@ function timesOf(dt, states, unit) {
   return time;
 }
 
-function stringsOf(lengths, bytes) {
+function stringsOf(lengths, bytes, name) {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const strings = new Array(lengths.length);
   let at = 0;
@@ -118,7 +124,7 @@ function stringsOf(lengths, bytes) {
     strings[i] = decoder.decode(bytes.subarray(at, at + lengths[i]));
     at += lengths[i];
   }
-  if (at !== bytes.length) throw columnError('string.len', 'these are not lengths of the text');
+  if (at !== bytes.length) throw columnError(name, 'these are not lengths of the text');
   return strings;
 }
 
@@ -168,6 +174,23 @@ function checkReferences(model) {
   checkIds(model, 'mark', 'name', strings);
 }
 
+/* Texts of tensors stand behind the others; a page may go without the names. */
+function joinTensors(model) {
+  const { alloc, tensor, string, tensorString } = model;
+  delete model.tensorString;
+  if (!alloc.tensor || !tensor?.name || !tensorString) {
+    delete alloc.tensor;
+    return;
+  }
+  const shifted = (id) => id + string.length;
+  checkIds(model, 'alloc', 'tensor', tensor.rows);
+  for (const column of TENSOR_TEXTS) {
+    checkIds(model, 'tensor', column, tensorString.length);
+    if (tensor[column]) tensor[column] = Uint32Array.from(tensor[column], shifted);
+  }
+  model.string = string.concat(tensorString);
+}
+
 function placeColumns(model, table, head, got) {
   const to = model[table];
   const part = (model.packed[table] ??= {});
@@ -189,7 +212,11 @@ function place(model, table, head, got) {
     if (got.dt) model.time = timesOf(got.dt, model.states, model.head.time?.unit_us ?? 1);
   } else if (table === 'string') {
     const { len, bytes } = Object.assign((model.packed.string ??= {}), got);
-    if (len && bytes && (got.len || got.bytes)) model.string = stringsOf(len, bytes);
+    if (len && bytes && (got.len || got.bytes)) model.string = stringsOf(len, bytes, 'string.len');
+  } else if (table === 'tensor_string') {
+    const { len, bytes } = Object.assign((model.packed.tensor_string ??= {}), got);
+    const ready = len && bytes && (got.len || got.bytes);
+    if (ready) model.tensorString = stringsOf(len, bytes, 'tensor_string.len');
   } else if (table === 'adjust') {
     const { state, more, less } = Object.assign((model.packed.adjust ??= {}), got);
     if (state && more && less && Object.keys(got).length) {
@@ -258,6 +285,7 @@ export async function decodeMore(model, blocks, pause = () => {}) {
   if (model.whole) {
     await pause();
     checkReferences(model);
+    joinTensors(model);
     model.packed = {};
   }
   return model.whole;

@@ -43,6 +43,12 @@ export function words(id) {
   return shown(id).replaceAll('_', ' ');
 }
 
+/** A tensor as reports have it: `model.layers.3.mlp.down_proj.weight  bf16 4096 x 11008`. */
+export function tensorText({ name, type }) {
+  const most = 80;
+  return shortened(name, most) + (type ? `  ${shortened(type, most)}` : '');
+}
+
 /** The name of a group: ids of ours are read as words, code is left as it is. */
 export function groupText(by, name) {
   return by === 'category' || by === 'phase' || by === 'birth' ? words(name) : shown(name);

@@ -53,9 +53,18 @@ function life(d) {
   return `${from} \u2013 ${to}`;
 }
 
+/** What the program said of its tensor, but for its name and type. */
+function tensorPairs(tensor) {
+  if (!tensor) return [];
+  const { kind, of, shared } = tensor;
+  return [['kind', words(kind || '-') + (of ? ` of ${of}` : '')],
+    ...(shared ? [['shared with', shared]] : [])];
+}
+
 function pairsOf(d, { steps }) {
   const slack = d.block === null || d.block === undefined ? null : d.block - d.bytes;
   const pairs = [
+    ...tensorPairs(d.tensor),
     ['requested', exactBytes(d.bytes)],
     ['block', slack === null ? '-' : `${exactBytes(d.block)} (${words(d.source || '-')}), ` +
       `slack ${bytes(slack)}`],
@@ -104,6 +113,8 @@ function render(host, d, details, pinned) {
   fill(host,
     el('h2', null, pinned ? 'Allocation, pinned' : 'Allocation'),
     el('div', { class: 'identity' }, `${words(d.category)}, ${bytes(d.bytes)}`),
+    d.tensor ? el('div', { class: 'tensor' }, d.tensor.name, ' ',
+      el('span', { class: 'muted', text: d.tensor.type })) : null,
     el('div', null, `${life(d)}${d.step ? ', ' + d.step : ''}`),
     pinned ? buttons(d, details) : null,
     d.stack.length ? stackNode(d.stack, d.culprit, details) :

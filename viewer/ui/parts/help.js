@@ -14,8 +14,9 @@ const mouse = [
 ];
 
 const finding = [
-  [['model.py:22'], 'in the site, a function, file or annotation; "in quotes" with blanks'],
+  [['model.py:22'], 'in the site, a function, file, annotation or name; "in quotes" with blanks'],
   [['fn:', 'file:', 'line:', 'op:', 'module:'], 'part of the stack; /re/ is an expression'],
+  [['name:weight'], 'part of the name that the program gave its tensor'],
   [['size>1MiB', 'life<100'], 'with >, <, >=, <= or =, and spans: size=1MiB..2MiB'],
   [['cat:', 'phase:', 'step:', 'stream:', 'pool:'], 'what it is, and where or when it was made'],
   [['alive:peak', 'flag:end'], 'there at the peak; never freed'],

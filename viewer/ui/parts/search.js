@@ -10,7 +10,7 @@ function tell(box, said, got, text, cover) {
     fill(said, `At character ${got.at + 1}: ${got.error}.`);
     box.setSelectionRange(got.at, text.length);
   } else {
-    fill(said, `${count(got.count)} allocations, ${bytes(got.ever)} ` +
+    fill(said, `${count(got.count)} allocation${got.count === 1 ? '' : 's'}, ${bytes(got.ever)} ` +
       `${isPart(cover) ? 'in the events held' : 'ever'}, ` +
       `${bytes(got.now)} at the cursor (${share(got.share)} of all that is alive)`);
   }

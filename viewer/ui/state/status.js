@@ -1,7 +1,7 @@
 // status.js - what the page tells of itself: on the status line, aloud, as an alarm.
 import { bytes, count, duration } from '../../core/model/human.js';
 import { byId } from '../draw/dom.js';
-import { eventName, groupText, shown, words } from '../draw/text.js';
+import { eventName, groupText, shown, tensorText, words } from '../draw/text.js';
 import { gradeOf } from './told.js';
 
 /** Milliseconds from one saying to the next. */
@@ -13,7 +13,8 @@ function hoverText({ said, hovering, store, look }) {
   const { passed: d, pile, over } = hovering();
   if (said) return said;
   if (d) {
-    return `${words(d.category)} ${bytes(d.bytes)} \u00b7 ${d.owner || 'no stack'} \u00b7 ` +
+    return `${words(d.category)} ${bytes(d.bytes)} \u00b7 ` +
+      (d.tensor ? `${tensorText(d.tensor)} \u00b7 ` : '') + `${d.owner || 'no stack'} \u00b7 ` +
       `${eventName(d.born)} \u2013 ${d.end === null ? 'the end' : eventName(d.end)}` +
       (pile ? ` \u00b7 ${count(pile.count)} share this pixel, ${bytes(pile.bytes)}` : '');
   }

@@ -6,7 +6,7 @@ import { button, el, fill, perFrame } from '../draw/dom.js';
 import { prepare } from '../draw/draw.js';
 import { hatch } from '../draw/paint.js';
 import { rowsInSight } from '../draw/table.js';
-import { eventName, words } from '../draw/text.js';
+import { eventName, shortened, words } from '../draw/text.js';
 
 const leastBar = 40;
 const barHeight = 22;
@@ -174,7 +174,7 @@ function createSegments(box, page) {
 
 function eventRow(event, at, { travel, pointer }) {
   const size = event.bytes === null ? '' : ' ' + bytes(event.bytes);
-  const text = words(event.kind) + size;
+  const text = words(event.kind) + size + (event.name ? '  ' + shortened(event.name, 80) : '');
   return el('li', { class: event.state === at ? 'now' : null },
     button(`${eventName(event.state)}  ${text}`, () => {
       travel.goTo(event.state);

@@ -5,7 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/table.h"
+#include "base/utf8.h"
 #include "model/ids.h"
 #include "model/named.h"
 #include "model/strings.h"
@@ -57,7 +59,13 @@ static bool keep_text(const struct recording *r, uint32_t id, struct arena *aren
     *ret = (str){ NULL, 0 };
     if (id == 0)
         return true;
-    *ret = arena_copy(arena, strings_text(&r->code.strings, (string_id){ id }));
+    struct buf clipped;
+    buf_init(&clipped, SIZE_MAX / 2);
+    utf8_append_clipped(&clipped, strings_text(&r->code.strings, (string_id){ id }),
+                        HELD_NAME_BYTES_MAX);
+    if (!clipped.failed)
+        *ret = arena_copy(arena, buf_slice(&clipped));
+    buf_free(&clipped);
     return ret->ptr != NULL;
 }
 

@@ -13,8 +13,8 @@
 #include "base/str.h"
 #include "model/recording.h"
 
-/* As many are shown of a row, the largest. */
-enum { HELD_NAMES = 5 };
+/* As many are shown of a row, the largest, and so much of each text: a file may have any. */
+enum { HELD_NAMES = 5, HELD_NAME_BYTES_MAX = 1024 };
 
 extern const char *const named_kind_names[NAMED_KINDS];
 

@@ -120,6 +120,38 @@ static void failures_tell_the_least_the_card_has(void **state)
     assert_non_null(strstr(page.at, "\"capacity_bytes\": 2098152,"));
 }
 
+/* The tensor, and what the process said of it in the key of ours. */
+static const char *recording_of_a_name(void)
+{
+    static char json[1 << 14];
+    const char *plain = recording_of_tensor("load", "");
+    size_t len = strlen(plain) - 1;
+    assert_true(len < sizeof json / 2);
+    memcpy(json, plain, len);
+    snprintf(json + len, sizeof json - len, "%s",
+             ", \"vramscope\": {\"schema\": \"vramscope.extra/1\", \"names\": {\"tensors\": ["
+             "{\"device\": 0, \"address\": 4096, \"bytes\": 1000, \"kind\": \"parameter\","
+             " \"name\": \"model.0.weight\", \"shape\": [10, 25], \"dtype\": \"float32\","
+             " \"of\": \"Model\", \"shared\": [\"head.weight\"]}]}}}");
+    return json;
+}
+
+/* Names are in the page of a recording that has them, and in no other. */
+static void every_allocation_of_names_may_fail(void **state)
+{
+    (void)state;
+    static const char tables[] = "\"tensor_string\": {\n";
+    text = recording_of_a_name();
+    times = 1;
+    each_allocation_fails();
+    assert_non_null(strstr(page.at, tables));
+    assert_non_null(strstr(page.at, "\"tensor\": {\n      \"rows\": 2,"));
+    text = recording_of_tensor("load", "");
+    assert_int_equal(write_page(NULL), VRS_OK);
+    assert_null(strstr(page.at, tables));
+    assert_null(strstr(page.at, "\"tensor\": {"));
+}
+
 /* Two recordings are also compared. */
 static void every_allocation_of_two_may_fail(void **state)
 {
@@ -268,6 +300,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_become_letters),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(every_allocation_of_names_may_fail),
         cmocka_unit_test(failures_tell_the_least_the_card_has),
         cmocka_unit_test(every_allocation_of_two_may_fail),
         cmocka_unit_test(every_allocation_of_a_small_one_may_fail),
