@@ -246,10 +246,16 @@ def merged_report(folder: str, files: list[tuple[str, Unit]]) -> Report:
     return Report(result, page)
 
 
-def status_of(run: Run, units: list[Unit]) -> str:
-    """Whether this process, or one that said how it ended, had a status that is not 0."""
+def status_of(run: Run, units: list[Unit], missing: list[int]) -> str:
+    """failed: this process, or one that said how it ended, had a status that is not 0.
+
+    unknown: another one that records was killed, or has not ended yet.
+    """
     known = [run.status, *(unit.document["status"] for unit in units if unit.document is not None)]
-    return "failed" if any(status not in (None, 0) for status in known) else "completed"
+    if any(status not in (None, 0) for status in known):
+        return "failed"
+    silent = any(unit.document is None and unit.who != run.who for unit in units)
+    return "unknown" if missing or silent else "completed"
 
 
 def complete(run: Run, folder: str, units: list[Unit], missing: list[int]) -> None:
@@ -259,5 +265,5 @@ def complete(run: Run, folder: str, units: list[Unit], missing: list[int]) -> No
     started = run_folder.start_of(folder)
     run_folder.write_document(os.path.join(folder, "run.json"), {
         **run_folder.begun(run.job, run.start if started is None else started, ()),
-        "status": status_of(run, units), "end": time.time(), "world_size": world_size(units),
+        "status": status_of(run, units, missing), "end": time.time(), "world_size": world_size(units),
         "processes": sorted(unit.who for unit in units), "missing_ranks": missing, "files": own})

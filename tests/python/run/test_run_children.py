@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from conftest import PACKAGE
-from run_programs import DIES, ENDS, python, script
+from run_programs import CATCHES, DIES, ENDS, python, script
 
 BEGINS = """
 import subprocess, sys
@@ -117,3 +117,13 @@ def test_ranks_that_the_program_begins_share_the_folder(tmp_path):
     assert status == 0 and [f.name[:5] for f in sorted((tmp_path / "out").glob("rank*.end.pickle"))] == ["rank0", "rank1", "rank2"]
     assert "vramscope: rank 3 is missing" in err and err.count("skew") == 1
     assert sys.executable not in err
+
+
+@pytest.mark.parametrize("end, code, told", (("os.kill(os.getpid(), 9)", -9, "unknown"), ("sys.exit(0)", 0, "completed")))
+def test_a_child_that_was_killed_leaves_the_end_unknown(tmp_path, end, code, told):
+    """The failures that it caught have left files, and nobody says how it ended."""
+    script(tmp_path, CATCHES.replace("sys.exit(STATUS)", "import os; " + end), "child.py")
+    begins = script(tmp_path, BEGINS)
+    status, out, _ = python(begins, "child.py", cwd=tmp_path, under=["-o", "out", "--children"])
+    assert status == 0 and out.startswith(f"{code}\n") and list((tmp_path / "out").glob("*.2.pickle"))
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["status"] == told

@@ -186,7 +186,17 @@ def test_a_rank_that_was_killed_is_named(tmp_path):
                               "--report", "--wait=20s", ranks=3, killed=[2])
     assert codes == [0, 0, -9] and said[1:] == ["", ""]
     assert said[0].endswith("vramscope: rank 2 is missing: no word within 20 s\n")
-    assert documents(folder)[0]["missing_ranks"] == [2] and (folder / "report.txt").read_text() == said[0]
+    run_json = documents(folder)[0]
+    assert run_json["missing_ranks"] == [2] and (folder / "report.txt").read_text() == said[0]
+    assert run_json["status"] == "unknown", "nobody knows how rank 2 ended"
+
+
+def test_a_rank_that_failed_outweighs_one_that_was_killed(tmp_path):
+    late = "import time, os, sys\nif os.environ['RANK'] == '2': time.sleep(99)\n"
+    codes, _, folder = job(tmp_path, late + ENDS + "sys.exit(int(os.environ['RANK']) * 7)\n", "--report", "--wait=20s",
+                           ranks=3, killed=[2])
+    run_json = documents(folder)[0]
+    assert codes == [0, 7, -9] and (run_json["status"], run_json["missing_ranks"]) == ("failed", [2])
 
 
 def test_the_command_names_the_ranks_that_rank_0_names(tmp_path):
