@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import time
 
-from vramscope import hooks, oom, run_folder, run_process
+from vramscope import hooks, oom, run_children, run_folder, run_process
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ OLDER_SECONDS = 60
 
 def finish(run: Run) -> None:
     """All of it; what fails is one line, and the rest goes on."""
-    for part in (end_monitor, tell_caught, write_end, write_process, report):
+    for part in (end_monitor, tell_caught, run_children.tell_unrecorded, write_end, write_process,
+                 report):
         try:
             part(run)
         except OSError as error:
@@ -70,7 +71,8 @@ def write_end(run: Run) -> None:
 def write_process(run: Run) -> None:
     """<who>.json, where this process has a file or another one waits for this."""
     waited_for = run.shows_end and run.rank is not None and not run.child
-    written = run.ooms or run.end_path is not None or run.telemetry_path is not None
+    written = run.ooms or run.end_path is not None or run.telemetry_path is not None or \
+        run.unrecorded
     if not written and not waited_for:
         return
     folder = run.take_folder()
@@ -88,10 +90,12 @@ def document(run: Run) -> dict[str, Any]:
     paths = [path for path, _ in run.ooms]
     paths += [run_process.event_path(path) for path in paths]
     paths += [path for path in (run.end_path, run.telemetry_path) if path is not None]
+    paths.append(run_children.unrecorded_file(run.folder, run.who))
     caught = len(oom.untold())
+    unrecorded = None if run.unrecorded_path is None else run.unrecorded
     losses = {"hooks": hooks.failures, "failures_forgotten": oom._counted - len(oom._events),
               "snapshots_limited": run.losses["limited"], "snapshots_failed": run.losses["failed"],
-              "snapshots_removed": run.losses["removed"]}
+              "snapshots_removed": run.losses["removed"], "children_unrecorded": unrecorded}
     return {"part": "process", "who": run.who, "pid": run.pid, "child": run.child,
             "host": socket.gethostname(), **identity, "restart": run.restart,
             "start": run.start, "end": time.time(), "status": run.status, "raised": run.raised,
@@ -265,5 +269,6 @@ def complete(run: Run, folder: str, units: list[Unit], missing: list[int]) -> No
     started = run_folder.start_of(folder)
     run_folder.write_document(os.path.join(folder, "run.json"), {
         **run_folder.begun(run.job, run.start if started is None else started, ()),
-        "status": status_of(run, units, missing), "end": time.time(), "world_size": world_size(units),
+        "status": status_of(run, units, missing), "end": time.time(),
+        "world_size": world_size(units),
         "processes": sorted(unit.who for unit in units), "missing_ranks": missing, "files": own})
