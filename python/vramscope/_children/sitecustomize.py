@@ -37,6 +37,13 @@ def _tell(error: Exception) -> None:
         pass
 
 
+def _try() -> None:
+    try:
+        _begin()
+    except Exception as error:  # a Python without the package, or another than it was built for
+        _tell(error)
+
+
 def _others() -> None:
     """Runs the sitecustomize that is there without us; where there is none, this is none."""
     from importlib.machinery import PathFinder
@@ -48,8 +55,5 @@ def _others() -> None:
     spec.loader.exec_module(module)
 
 
-try:
-    _begin()
-except Exception as error:  # a Python without the package, or another than it was built for
-    _tell(error)
+_try()
 _others()
