@@ -120,6 +120,7 @@ def report(run: Run) -> None:
     units = units_of(run, folder)
     missing = missing_ranks(run, units)
     if run.shows_end:
+        complete(run, folder, units, missing)  # reports read of it who is missing
         show(run, folder, units, missing)
     complete(run, folder, units, missing)
 
@@ -240,6 +241,10 @@ def merged_report(folder: str, files: list[tuple[str, Unit]]) -> Report:
         except _core.Error as error:
             failures[path] = error._message
             parts.append(_core.unread(path, error))
+    try:
+        parts.append(_core.report_run(os.path.join(folder, "run.json")))
+    except _core.Error as error:
+        hooks.swallow(error)
     result = _core.merge(parts)
 
     def page(path: str) -> None:
