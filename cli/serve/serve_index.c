@@ -140,21 +140,42 @@ static enum vrs_status write_index(const struct indexing *x,
     return status;
 }
 
+/* One more result behind the others: what run.json, in a folder that is the only operand, knows. */
+static struct vrs_result *add_run(const struct inputs *inputs, const struct vrs_result **results,
+                                  uint32_t *count)
+{
+    struct vrs_result *run = NULL;
+    struct vrs_error err;
+    if (inputs->run == NULL)
+        return NULL;
+    if (vrs_report_run(inputs->run, &run, &err) == VRS_OK)
+        results[(*count)++] = run;
+    else
+        message("warning: %s: %s; ranks without a snapshot are not named", inputs->run,
+                err.message);
+    return run;
+}
+
 static int join(struct indexing *x, struct gathered *ret)
 {
     struct vrs_error err = { VRS_NOMEM, UINT64_MAX, "out of memory" };
-    uint64_t room = 1;
+    uint64_t room = 2;
     for (uint32_t i = 0; i < x->inputs->count; i++)
         room += x->file[i].results;
     const struct vrs_result **results = calloc(room, sizeof(*results));
     uint32_t count = results == NULL ? 0 : gather(x, results);
     enum vrs_status status = VRS_NOMEM;
-    if (count > 0)
-        status = write_index(x, results, count, ret, &err);
+    struct vrs_result *run = NULL;
+    if (count > 0) {
+        uint32_t all = count;
+        run = add_run(x->inputs, results, &all);
+        status = write_index(x, results, all, ret, &err);
+    }
     if (results != NULL && count == 0)
         message("none of the files could be read, so there is nothing to serve");
     else if (status != VRS_OK)
         message_failure("the index", &err);
+    vrs_result_free(run);
     free(results);
     return status == VRS_OK ? EXIT_DONE : EXIT_FAILED;
 }

@@ -67,8 +67,10 @@ VRS_API enum vrs_status vrs_report_unread(const char *path, const struct vrs_err
                                           struct vrs_result **ret, struct vrs_error *err);
 
 /* What a set has of the job whose folder `vramscope run` wrote, by its run.json: joined with the
- * reports of the files there it names the ranks that none of them is of.  Where that file does not
- * know how many there are it adds nothing; where it is broken the call says why. */
+ * reports of the files there it names the ranks that none of them is of, and does so again where
+ * the set is joined with more of the same job.  Of several jobs none are named, and the set says
+ * so.  Where that file does not know how many there are it adds nothing; where it is broken the
+ * call says why. */
 VRS_API enum vrs_status vrs_report_run(const char *path, struct vrs_result **ret,
                                        struct vrs_error *err);
 
@@ -350,7 +352,7 @@ struct vrs_index_file {
 };
 
 /* Reports of several files that vrs_merge joined as one HTML page without a script: a row for each
- * rank or device, with a link to the page of its file, and what failed. */
+ * rank or device, with a link to the page of its file; the ranks that are missing; what failed. */
 struct vrs_index_options {
     size_t size;
     const struct vrs_index_file *file; /* in the order of their paths (strcmp) */

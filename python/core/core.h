@@ -123,6 +123,7 @@ void result_leave(struct opened *o);
 PyObject *result_names(PyObject *result, struct opened *o);
 PyObject *result_merge(PyObject *module, PyObject *results);
 PyObject *result_unread(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *result_report_run(PyObject *module, PyObject *path);
 PyObject *result_kept(PyObject *module, PyObject *args);
 
 /* sim.c */

@@ -337,6 +337,20 @@ const char core_unread_doc[] =
     ">>> \"rank3.pickle\" in result.json()\n"
     "True";
 
+const char core_report_run_doc[] =
+    "report_run(path, /)\n"
+    "--\n\n"
+    "The result that stands among reports for the job whose folder `vramscope run` wrote, so\n"
+    "that merge() names the ranks without a file: `missing_ranks`.\n\n"
+    "path: of its run.json. Raises Error.\n\n"
+    ">>> import tempfile\n"
+    ">>> with tempfile.NamedTemporaryFile(\"w\") as file:\n"
+    "...     print('{\"world_size\": 2, \"missing_ranks\": [1]}', file=file, flush=True)\n"
+    "...     result = vramscope.report_run(file.name)\n"
+    ">>> report = vramscope.load(\"examples/train.pickle\").report(part=True, rank=0)\n"
+    ">>> vramscope.merge([report, result])[\"missing_ranks\"]\n"
+    "[1]";
+
 const char core_index_doc[] =
     "index(result, path, files)\n"
     "--\n\n"

@@ -22,6 +22,7 @@ extern const char core_load_doc[];
 extern const char core_view_doc[];
 extern const char core_merge_doc[];
 extern const char core_unread_doc[];
+extern const char core_report_run_doc[];
 extern const char core_index_doc[];
 extern const char core_size_doc[];
 extern const char core_is_own_doc[];

@@ -117,6 +117,7 @@ static PyMethodDef functions[] = {
     { "view", WITH_KEYWORDS(core_view), core_view_doc },
     { "merge", result_merge, METH_O, core_merge_doc },
     { "unread", WITH_KEYWORDS(result_unread), core_unread_doc },
+    { "report_run", result_report_run, METH_O, core_report_run_doc },
     { "index", WITH_KEYWORDS(core_index), core_index_doc },
     { "size", core_size, METH_O, core_size_doc },
     { "is_own", core_is_own, METH_O, core_is_own_doc },

@@ -612,6 +612,25 @@ PyObject *result_unread(PyObject *module, PyObject *args, PyObject *kwargs)
     return made;
 }
 
+PyObject *result_report_run(PyObject *module, PyObject *path)
+{
+    struct core_state *state = core_state_of(module);
+    struct vrs_result *result = NULL;
+    struct vrs_error err;
+    PyObject *name = NULL;
+    if (!PyUnicode_FSConverter(path, &name))
+        return NULL;
+    const char *bytes = PyBytes_AsString(name);
+    enum vrs_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = vrs_report_run(bytes, &result, &err);
+    Py_END_ALLOW_THREADS
+    Py_DECREF(name);
+    if (status != VRS_OK)
+        return raise_error(state, &err, path);
+    return answer_make(state, result, "report", &(struct drawn){ .opened = NULL });
+}
+
 /* The class. */
 
 #define WITH_KEYWORDS(name) (PyCFunction)(void (*)(void))(name), METH_VARARGS | METH_KEYWORDS

@@ -50,6 +50,7 @@ _HOMES = {
     "open": "_core",
     "phase": "profiler",
     "record": "history.recording",
+    "report_run": "_core",
     "scope": "profiler",
     "size": "_core",
     "step": "profiler",

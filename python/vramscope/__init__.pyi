@@ -19,6 +19,7 @@ from vramscope._core import is_own as is_own
 from vramscope._core import load as load
 from vramscope._core import merge as merge
 from vramscope._core import open as open
+from vramscope._core import report_run as report_run
 from vramscope._core import size as size
 from vramscope._core import unread as unread
 from vramscope._core import version as version
@@ -97,6 +98,7 @@ __all__ = [
     "on_oom",
     "phase",
     "record",
+    "report_run",
     "scope",
     "size",
     "step",

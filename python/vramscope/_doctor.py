@@ -24,7 +24,6 @@ import textwrap
 import time
 
 from vramscope import _command, _core, backends, files
-
 from vramscope.running import ranks
 
 TYPE_CHECKING = False

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from vramscope import _core
-
 from vramscope.history import marks
 from vramscope.leaks import LeakDetector, Leaks
 from vramscope.profiler import Profiler

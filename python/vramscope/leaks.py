@@ -12,9 +12,7 @@ from collections import deque
 from typing import Any, Literal
 
 from vramscope import _core, backends
-
 from vramscope.history import marks, hooks
-
 from vramscope._answer import Answer
 from vramscope.objects import storages
 

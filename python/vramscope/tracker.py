@@ -11,7 +11,6 @@ import sys
 import weakref
 
 from vramscope import _core, backends
-
 from vramscope.running import ranks
 
 TYPE_CHECKING = False  # typing costs more to import than all of this

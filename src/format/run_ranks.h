@@ -7,11 +7,17 @@
 
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/str.h"
 
-/* How many there are (0: not known), and of each whether it records and did not say how it ended;
- * in `keep`.  A file of nothing or of more than a few MiB, or of more ranks than any job has, is
- * VRS_LIMIT. */
-enum vrs_status run_ranks_read(const char *path, struct arena *keep, uint32_t *ret_ranks,
-                               const bool **ret_silent, struct vrs_error *err) MUST_CHECK;
+struct run_ranks {
+    str job;            /* its identity; empty: not known */
+    uint32_t ranks;     /* 0: not known */
+    const bool *silent; /* of each, whether it records and did not say how it ended */
+};
+
+/* All of it in `keep`.  A file of nothing or of more than a few MiB, or of more ranks than any job
+ * has, is VRS_LIMIT. */
+enum vrs_status run_ranks_read(const char *path, struct arena *keep, struct run_ranks *ret,
+                               struct vrs_error *err) MUST_CHECK;
 
 #endif

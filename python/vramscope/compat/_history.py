@@ -9,7 +9,6 @@ import importlib
 import sys
 
 from vramscope import backends
-
 from vramscope.history import recording
 from vramscope.history.hooks import swallow
 

@@ -19,7 +19,6 @@ from queue import Queue
 from typing import Any
 
 from vramscope import _core, files
-
 from vramscope._answer import Answer
 from vramscope.objects import storages
 

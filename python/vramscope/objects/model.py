@@ -9,7 +9,6 @@ import sys
 from typing import Any
 
 from vramscope import _core
-
 from vramscope._answer import Answer
 from vramscope.objects import storages
 

@@ -25,6 +25,10 @@ def announce(run: Run) -> None:
         run.given = True
     os.environ["VRAMSCOPE_RUN"] = json.dumps({**run.settings, "job": run.job})
     os.environ["VRAMSCOPE_DIR"] = run.folder
+    # Random, since it lies where others write too; it is made by the first child that needs it.
+    run.unrecorded_path = os.path.join(os.environ.get("TMPDIR") or "/tmp",
+                                       f"vramscope-{run.pid}-{os.urandom(8).hex()}.txt")
+    os.environ["VRAMSCOPE_UNRECORDED"] = run.unrecorded_path
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = FOLDER + (os.pathsep + before if before else "")
 
@@ -37,3 +41,27 @@ def begin() -> None:
     run = run_process.Run(settings, (os.environ["VRAMSCOPE_DIR"], settings["job"]))
     run.begin()
     hooks.Hooks(run.tell).install()
+
+
+def tell_unrecorded(run: Run) -> None:
+    """Says which children could not begin recording, and keeps what they wrote of it."""
+    if run.unrecorded_path is None:
+        return
+    try:
+        with open(run.unrecorded_path, encoding="ascii", errors="backslashreplace") as file:
+            lines = [line if line.isprintable() else ascii(line)[1:-1]
+                     for line in file.read().split("\n")[:-1]]
+        os.unlink(run.unrecorded_path)
+    except FileNotFoundError:
+        return
+    from vramscope.history import recording
+    run.unrecorded = len(lines)
+    verb = "are not recorded, the first" if len(lines) > 1 else "is not recorded:"
+    hooks.say(f"vramscope: {len(lines)} of the processes that the program began {verb} "
+              f"{lines[0]}\n")
+    recording.write_text(unrecorded_file(run.take_folder(), run.who), "\n".join(lines) + "\n")
+
+
+def unrecorded_file(folder: str, who: str) -> str:
+    """Where it is kept which children of a process were not recorded, and why."""
+    return os.path.join(folder, who + ".unrecorded.txt")

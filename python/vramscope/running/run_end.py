@@ -5,8 +5,7 @@ import os
 import time
 
 from vramscope.history import hooks, oom
-
-from vramscope.running import run_folder, run_process
+from vramscope.running import run_children, run_folder, run_process
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
@@ -25,7 +24,8 @@ OLDER_SECONDS = 60
 
 def finish(run: Run) -> None:
     """All of it; what fails is one line, and the rest goes on."""
-    for part in (end_monitor, tell_caught, write_end, write_process, report):
+    for part in (end_monitor, tell_caught, run_children.tell_unrecorded, write_end, write_process,
+                 report):
         try:
             part(run)
         except OSError as error:
@@ -72,7 +72,8 @@ def write_end(run: Run) -> None:
 def write_process(run: Run) -> None:
     """<who>.json, where this process has a file or another one waits for this."""
     waited_for = run.shows_end and run.rank is not None and not run.child
-    written = run.ooms or run.end_path is not None or run.telemetry_path is not None
+    written = run.ooms or run.end_path is not None or run.telemetry_path is not None or \
+        run.unrecorded
     if not written and not waited_for:
         return
     folder = run.take_folder()
@@ -90,10 +91,12 @@ def document(run: Run) -> dict[str, Any]:
     paths = [path for path, _ in run.ooms]
     paths += [run_process.event_path(path) for path in paths]
     paths += [path for path in (run.end_path, run.telemetry_path) if path is not None]
+    paths.append(run_children.unrecorded_file(run.folder, run.who))
     caught = len(oom.untold())
+    unrecorded = None if run.unrecorded_path is None else run.unrecorded
     losses = {"hooks": hooks.failures, "failures_forgotten": oom._counted - len(oom._events),
               "snapshots_limited": run.losses["limited"], "snapshots_failed": run.losses["failed"],
-              "snapshots_removed": run.losses["removed"]}
+              "snapshots_removed": run.losses["removed"], "children_unrecorded": unrecorded}
     return {"part": "process", "who": run.who, "pid": run.pid, "child": run.child,
             "host": socket.gethostname(), **identity, "restart": run.restart,
             "start": run.start, "end": time.time(), "status": run.status, "raised": run.raised,
@@ -118,6 +121,7 @@ def report(run: Run) -> None:
     units = units_of(run, folder)
     missing = missing_ranks(run, units)
     if run.shows_end:
+        complete(run, folder, units, missing)  # reports read of it who is missing
         show(run, folder, units, missing)
     complete(run, folder, units, missing)
 
@@ -238,6 +242,10 @@ def merged_report(folder: str, files: list[tuple[str, Unit]]) -> Report:
         except _core.Error as error:
             failures[path] = error._message
             parts.append(_core.unread(path, error))
+    try:
+        parts.append(_core.report_run(os.path.join(folder, "run.json")))
+    except _core.Error as error:
+        hooks.swallow(error)
     result = _core.merge(parts)
 
     def page(path: str) -> None:
@@ -248,10 +256,16 @@ def merged_report(folder: str, files: list[tuple[str, Unit]]) -> Report:
     return Report(result, page)
 
 
-def status_of(run: Run, units: list[Unit]) -> str:
-    """Whether this process, or one that said how it ended, had a status that is not 0."""
+def status_of(run: Run, units: list[Unit], missing: list[int]) -> str:
+    """failed: this process, or one that said how it ended, had a status that is not 0.
+
+    unknown: another one that records was killed, or has not ended yet.
+    """
     known = [run.status, *(unit.document["status"] for unit in units if unit.document is not None)]
-    return "failed" if any(status not in (None, 0) for status in known) else "completed"
+    if any(status not in (None, 0) for status in known):
+        return "failed"
+    silent = any(unit.document is None and unit.who != run.who for unit in units)
+    return "unknown" if missing or silent else "completed"
 
 
 def complete(run: Run, folder: str, units: list[Unit], missing: list[int]) -> None:
@@ -261,5 +275,6 @@ def complete(run: Run, folder: str, units: list[Unit], missing: list[int]) -> No
     started = run_folder.start_of(folder)
     run_folder.write_document(os.path.join(folder, "run.json"), {
         **run_folder.begun(run.job, run.start if started is None else started, ()),
-        "status": status_of(run, units), "end": time.time(), "world_size": world_size(units),
+        "status": status_of(run, units, missing), "end": time.time(),
+        "world_size": world_size(units),
         "processes": sorted(unit.who for unit in units), "missing_ranks": missing, "files": own})

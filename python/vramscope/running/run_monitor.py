@@ -5,9 +5,7 @@ import atexit
 import os
 
 from vramscope import backends
-
 from vramscope.history import recording
-
 from vramscope.running import ranks
 
 TYPE_CHECKING = False  # typing costs more to import than all of this

@@ -6,7 +6,6 @@ import sys
 import time
 
 from vramscope.history import hooks, oom
-
 from vramscope.running import late
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
@@ -54,6 +53,8 @@ class Run:
         self.end_path: str | None = None
         self.monitor: Monitor | None = None
         self.telemetry_path: str | None = None
+        self.unrecorded_path: str | None = None  # where children say that they are not recorded
+        self.unrecorded = 0  # how many did
         self.limits = oom.Limits(settings["max_dumps"], settings["max_bytes"], 0, self._remove)
 
     @property

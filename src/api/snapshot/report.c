@@ -308,14 +308,18 @@ enum vrs_status vrs_report_run(const char *path, struct vrs_result **ret, struct
 {
     struct vrs_result *result;
     struct report_set *set = bare_set(&result);
+    struct run_ranks read;
     enum vrs_status status =
-        set == NULL ? vrs_no_memory(err)
-                    : run_ranks_read(path, result->arena, &set->job_ranks, &set->silent, err);
-    if (status == VRS_OK)
-        *ret = result;
-    else
+        set == NULL ? vrs_no_memory(err) : run_ranks_read(path, result->arena, &read, err);
+    if (status != VRS_OK) {
         vrs_result_free(result);
-    return status;
+        return status;
+    }
+    set->job = read.job;
+    set->job_ranks = read.ranks;
+    set->silent = read.silent;
+    *ret = result;
+    return VRS_OK;
 }
 
 enum vrs_status vrs_report_unread(const char *path, const struct vrs_error *why,

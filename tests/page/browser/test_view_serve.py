@@ -451,6 +451,21 @@ def test_a_file_that_changes_or_goes_is_read_again(tmp_path):
     assert code == 130 and "No such file" in err
 
 
+def test_the_index_names_ranks_without_a_file(tmp_path):
+    """As run.json has them, in a folder that is all that is asked for."""
+    shutil.copy(ROOT / "examples/leak.pickle", tmp_path / "rank1.10.end.pickle")
+    (tmp_path / "run.json").write_text('{"schema": "vramscope.run/1", "job": "night", "world_size": 4, "missing_ranks": [0, 1, 3]}')
+    with serving(tmp_path) as server:
+        text = server.ask().body.decode()
+    assert '<h2>Missing</h2>\n<p class="b">no snapshot of ranks 0, 3 of 4</p>' in text
+    with serving(tmp_path / "rank1.10.end.pickle", ROOT / "examples/oom.pickle") as server:
+        assert "<h2>Missing</h2>" not in server.ask().body.decode()
+    (tmp_path / "run.json").write_text('{"schema": "vramscope.run/1", "world_size": 4')
+    server = Server(tmp_path)
+    text, (_, err) = server.ask().body.decode(), server.end()
+    assert "<h2>Missing</h2>" not in text and err.count("run.json: the file ends too early; ranks without a snapshot") == 1
+
+
 def test_a_page_of_several_recordings(tmp_path, folder):
     """A folder of one is an index too; one file is a page."""
     lone = tmp_path / "lone"

@@ -18,7 +18,7 @@ from conftest import ROOT, program
 SCRIPTS = sorted(p for p in (ROOT / "tests" / "cli").rglob("*.sh") if p.parent.name in VERBS)
 # What they ask has no answer, or one of words alone, of folders, pipes or ranks.
 OTHERS = {"categories/expressions", "categories/usage", "check/folder", "diff/usage", "replay/usage",
-          "report/bad_among_good", "report/bad_page", "report/cut", "report/no_list",
+          "report/bad_among_good", "report/bad_page", "report/cut", "report/missing_forms", "report/no_list",
           "report/rank_map", "report/rank_map_idle", "report/ranks_json", "report/run_folder"}
 
 STAND_IN = '''#!/usr/bin/python3 -ISE

@@ -257,6 +257,27 @@ def test_an_index_links_to_the_pages_of_a_set(tmp_path):
         vramscope.index({}, None, files)
 
 
+def test_a_set_that_is_merged_again_names_the_missing_ranks(tmp_path):
+    run_json = tmp_path / "run.json"
+    run_json.write_text('{"schema": "vramscope.run/1", "job": "night", "world_size": 4, "missing_ranks": [0, 1, 3]}')
+
+    def of(rank):
+        return vramscope.load(TRAIN).report(part=True, curve=True, rank=rank)
+    first = vramscope.merge([of(1), vramscope.report_run(run_json)])
+    assert first["missing_ranks"] == [0, 3]
+    again = vramscope.merge([first, of(0)])
+    assert again["missing_ranks"] == [3] and "missing  no snapshot of rank 3 of 4\n" in again.text()
+    assert "**MISSING** no snapshot of rank 3 of 4\n" in again.markdown()
+    assert b"no snapshot of rank 3 of 4" in vramscope.index(again, None, [str(TRAIN)])
+    other = tmp_path / "other.json"
+    other.write_text('{"job": "day", "world_size": 4, "missing_ranks": []}')
+    both = vramscope.merge([again, vramscope.report_run(other)])
+    assert "missing_ranks" not in both and "missing  not known: these are files of several jobs\n" in both.text()
+    for wrong, error in ((tmp_path / "none.json", vramscope.Error), (3, TypeError)):
+        with pytest.raises(error):
+            vramscope.report_run(wrong)
+
+
 @pytest.mark.parametrize("kind", ("report", "check"))
 def test_what_could_not_be_read_stands_among_the_rest(kind, tmp_path):
     missing, limits = tmp_path / "missing.pickle", {"max-peak": "80GiB"}

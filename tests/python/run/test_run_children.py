@@ -1,11 +1,14 @@
 """`vramscope run --children`: what the program begins is recorded into its folder, and can hardly tell."""
 import json
+import os
 import re
+import shutil
 import sys
+from pathlib import Path
 
 import pytest
-from conftest import PACKAGE
-from run_programs import DIES, ENDS, python, script
+from conftest import PACKAGE, validate
+from run_programs import CATCHES, DIES, ENDS, python, script
 
 BEGINS = """
 import subprocess, sys
@@ -92,12 +95,36 @@ def test_a_child_that_does_not_hear_of_it_runs_as_without_us(tmp_path, flag):
     assert python(*words, cwd=tmp_path, under=["--children"]) == python(*words, cwd=tmp_path, under=None)
 
 
-def test_a_child_without_the_package_runs_as_without_us(tmp_path):
-    """Another Python, for which the extension was not built."""
-    begins = script(tmp_path, BEGINS)
+@pytest.mark.parametrize("times", (1, 2))
+def test_a_child_without_the_package_runs_as_without_us_and_the_end_says_so(tmp_path, times):
+    """As another Python does, for which the extension was not built: here it goes when the program runs."""
+    shutil.copytree(os.path.join(PACKAGE, "vramscope"), tmp_path / "site" / "vramscope", symlinks=True,
+                    ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    core, = Path(PACKAGE, "vramscope").glob("_core*.so")
+    (tmp_path / "site" / "vramscope" / core.name).symlink_to(core)
+    begins = script(tmp_path, f"import os\nos.unlink('site/vramscope/{core.name}')\n" + BEGINS * times + "print(os.listdir('tmp'))")
+    (tmp_path / "tmp").mkdir()
     code = "import os; print(os.environ['VRAMSCOPE_RUN'][:1])"
-    status, out, err = python(begins, "-c", code, cwd=tmp_path, under=["--children"], env={"VRAMSCOPE_BACKEND": "none"})
-    assert (status, out, err) == (0, "{\n0\n\n", "")
+    status, out, err = python(begins, "-c", code, cwd=tmp_path, under=["-o", "out", "--children"],
+                              env={"TMPDIR": str(tmp_path / "tmp"), "PYTHONPATH": str(tmp_path / "site")})
+    assert status == 0 and out.startswith("{\n0\n\n" * times + "['vramscope-") and out.count(".txt") == 1, "one note of all"
+    own, = processes(tmp_path / "out")
+    kept = (tmp_path / "out" / f"{own['who']}.unrecorded.txt").read_text().splitlines()
+    assert len(kept) == times and all(re.fullmatch(r"\d+: ImportError: .*_core.*", line) for line in kept)
+    many = "are not recorded, the first" if times > 1 else "is not recorded:"
+    assert err == f"vramscope: {times} of the processes that the program began {many} {kept[0]}\n"
+    assert own["losses"]["children_unrecorded"] == times and own["files"] == [f"{own['who']}.unrecorded.txt"]
+    assert not list((tmp_path / "tmp").iterdir()), "what was noted has been read"
+    validate(own)
+
+
+@pytest.mark.parametrize("harm", ("VRAMSCOPE_DIR", "VRAMSCOPE_RUN", "VRAMSCOPE_UNRECORDED"))
+def test_a_child_whose_recording_can_not_begin_is_not_harmed(tmp_path, harm):
+    """Not even where nobody can be told."""
+    begins = script(tmp_path, f"import os\nos.environ['VRAMSCOPE_RUN'] = 'x\\u202e\\n'\ndel os.environ['{harm}']\n" + BEGINS)
+    status, out, err = python(begins, "-c", "import sys; print('ran'); sys.exit(4)", cwd=tmp_path, under=["-o", "out", "--children"])
+    assert (status, out) == (0, "ran\n4\n\n")
+    assert err.count("\n") == err.count("is not recorded:") == (harm != "VRAMSCOPE_UNRECORDED")
 
 
 def test_run_in_a_child_only_runs(tmp_path):
@@ -117,3 +144,13 @@ def test_ranks_that_the_program_begins_share_the_folder(tmp_path):
     assert status == 0 and [f.name[:5] for f in sorted((tmp_path / "out").glob("rank*.end.pickle"))] == ["rank0", "rank1", "rank2"]
     assert "vramscope: rank 3 is missing" in err and err.count("skew") == 1
     assert sys.executable not in err
+
+
+@pytest.mark.parametrize("end, code, told", (("os.kill(os.getpid(), 9)", -9, "unknown"), ("sys.exit(0)", 0, "completed")))
+def test_a_child_that_was_killed_leaves_the_end_unknown(tmp_path, end, code, told):
+    """The failures that it caught have left files, and nobody says how it ended."""
+    script(tmp_path, CATCHES.replace("sys.exit(STATUS)", "import os; " + end), "child.py")
+    begins = script(tmp_path, BEGINS)
+    status, out, _ = python(begins, "child.py", cwd=tmp_path, under=["-o", "out", "--children"])
+    assert status == 0 and out.startswith(f"{code}\n") and list((tmp_path / "out").glob("*.2.pickle"))
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["status"] == told

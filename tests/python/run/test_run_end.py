@@ -43,7 +43,7 @@ def test_a_report_at_the_end_is_that_of_the_command(tmp_path):
     own = processes[None]
     assert (own["status"], own["raised"], own["files"]) == (0, None, [end.name])
     assert own["recording"] == {"began": False, "changed": False, "refused": "already on"}
-    assert set(own["losses"].values()) == {0}
+    assert own["losses"].pop("children_unrecorded") is None and set(own["losses"].values()) == {0}
 
 
 def test_a_page_at_the_end(tmp_path):
@@ -174,7 +174,8 @@ def test_ranks_have_one_folder_one_verdict_and_one_report(tmp_path):
     chosen = sorted([*folder.glob("rank[!3]*.end.pickle"), *folder.glob("rank3.*.1.pickle")])
     text = run("report", *chosen, env=environment(COLUMNS="80"), expect=0).out
     assert said[0] == text + f"vramscope: {folder}/index.html\n" and (folder / "report.txt").read_text() == text
-    assert (folder / "report.json").read_text() == run("report", "--json", *chosen, expect=0).out
+    told = json.loads((folder / "report.json").read_text())
+    assert told.pop("missing_ranks") == [] and told == run("report", "--json", *chosen, expect=0).json()
     page = (folder / "index.html").read_text()
     assert vramscope.is_own(folder / "index.html") and all(f.name in page for f in folder.glob("rank*.html"))
     later = run("report", "--json", folder, expect=0).json()
@@ -186,20 +187,30 @@ def test_a_rank_that_was_killed_is_named(tmp_path):
                               "--report", "--wait=20s", ranks=3, killed=[2])
     assert codes == [0, 0, -9] and said[1:] == ["", ""]
     assert said[0].endswith("vramscope: rank 2 is missing: no word within 20 s\n")
-    assert documents(folder)[0]["missing_ranks"] == [2] and (folder / "report.txt").read_text() == said[0]
+    run_json = documents(folder)[0]
+    assert run_json["missing_ranks"] == [2] and (folder / "report.txt").read_text() == said[0]
+    assert run_json["status"] == "unknown", "nobody knows how rank 2 ended"
+
+
+def test_a_rank_that_failed_outweighs_one_that_was_killed(tmp_path):
+    late = "import time, os, sys\nif os.environ['RANK'] == '2': time.sleep(99)\n"
+    codes, _, folder = job(tmp_path, late + ENDS + "sys.exit(int(os.environ['RANK']) * 7)\n", "--report", "--wait=20s",
+                           ranks=3, killed=[2])
+    run_json = documents(folder)[0]
+    assert codes == [0, 7, -9] and (run_json["status"], run_json["missing_ranks"]) == ("failed", [2])
 
 
 def test_the_command_names_the_ranks_that_rank_0_names(tmp_path):
     late = "import time, os\nif os.environ['RANK'] in '24': time.sleep(99)\n"
-    _, said, folder = job(tmp_path, late + ENDS, "--report", "--wait=30s", ranks=5, killed=[2, 4])
+    _, said, folder = job(tmp_path, late + ENDS, "--report", "--view", "--wait=30s", ranks=5, killed=[2, 4])
     told = "vramscope: ranks 2, 4 are missing: no word within 30 s\n"
     line = "missing  no snapshot of ranks 2, 4 of 5\n"
     text = run("report", folder, env=environment(COLUMNS="80"), expect=0).out
-    assert text.count(line) == 1 and text.replace(line, "") + told == said[0]
+    assert text.count(line) == 1 and text + told + f"vramscope: {folder}/index.html\n" == said[0]
     later = run("report", "--json", folder, expect=0).json()
     validate(later)
     assert later["missing_ranks"] == documents(folder)[0]["missing_ranks"] == [2, 4]
-    later.pop("missing_ranks")
+    assert "no snapshot of ranks 2, 4 of 5</p>" in (folder / "index.html").read_text()
     assert later == json.loads((folder / "report.json").read_text())
 
 

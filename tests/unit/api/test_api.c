@@ -1,9 +1,12 @@
+#define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <vramscope/snapshot.h>
 
 #include <cmocka.h>
@@ -153,6 +156,92 @@ static void an_unread_file_is_told_of_beside_reports(void **state)
     assert_non_null(strstr(text.at, "(1 device;"));
     vrs_result_free(none);
     vrs_result_free(set);
+}
+
+/* What run.json says, as a result. */
+static struct vrs_result *run_of(const char *text)
+{
+    char path[] = "/tmp/vramscope-api-XXXXXX";
+    struct vrs_result *run = NULL;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(vrs_report_run(path, &run, NULL), VRS_OK);
+    assert_int_equal(unlink(path), 0);
+    return run;
+}
+
+/* The report of rank 1. */
+static struct vrs_result *rank_1(void)
+{
+    const struct vrs_recording *recording;
+    struct vrs_file *file = opened(&recording);
+    struct vrs_report_options part = { .size = sizeof part, .part = true, .rank = 2 };
+    struct vrs_result *report = NULL;
+    assert_int_equal(vrs_report(recording, &part, &report, NULL), VRS_OK);
+    vrs_close(file);
+    return report;
+}
+
+/* Joins two, frees them. */
+static struct vrs_result *joined(struct vrs_result *a, struct vrs_result *b)
+{
+    const struct vrs_result *const parts[] = { a, b };
+    struct vrs_result *set = NULL;
+    assert_int_equal(vrs_merge(parts, 2, &set, NULL), VRS_OK);
+    vrs_result_free(a);
+    vrs_result_free(b);
+    return set;
+}
+
+/* What a set tells, which goes. */
+static void tells(struct vrs_result *set, const char *json, const char *words)
+{
+    static struct sink_text text;
+    write_all(set, VRS_JSON, &text);
+    if (json == NULL)
+        assert_null(strstr(text.at, "missing_ranks"));
+    else
+        assert_non_null(strstr(text.at, json));
+    write_all(set, VRS_TEXT, &text);
+    if (words == NULL)
+        assert_null(strstr(text.at, "missing  "));
+    else
+        assert_non_null(strstr(text.at, words));
+    vrs_result_free(set);
+}
+
+static void a_set_that_is_joined_again_names_the_missing_ranks(void **state)
+{
+    (void)state;
+    static const char night[] = "{\"job\": \"night\", \"world_size\": 4, "
+                                "\"missing_ranks\": [0, 1, 3]}";
+    static const char later[] = "{\"job\": \"night\", \"world_size\": 4, "
+                                "\"missing_ranks\": [1, 3]}";
+    static const char other[] = "{\"job\": \"day\", \"world_size\": 4, \"missing_ranks\": []}";
+    static const char larger[] = "{\"job\": \"night\", \"world_size\": 5}";
+    static const char unknown[] = "{\"job\": \"day\", \"world_size\": null}";
+    struct vrs_error why = { .message = "broken" };
+    struct vrs_result *unread = NULL;
+
+    tells(joined(run_of(night), rank_1()), "\"missing_ranks\": [0, 3]", " of ranks 0, 3 of 4");
+    tells(joined(joined(run_of(night), rank_1()), rank_1()), "[0, 3]", " of ranks 0, 3 of 4");
+    /* Those that a later set brings are there. */
+    assert_int_equal(vrs_report_unread("rank3.pickle", &why, &unread, NULL), VRS_OK);
+    struct vrs_result *first = joined(joined(unread, run_of(night)), rank_1());
+    tells(joined(rank_1(), first), "[0]", "no snapshot of rank 0 of 4");
+    /* Two readings of one job: what a rank once said stays said. */
+    first = joined(run_of(night), rank_1());
+    tells(joined(first, joined(run_of(later), rank_1())), "[3]", "no snapshot of rank 3 of 4");
+    /* Who is of which of two jobs is not known, then and later. */
+    first = joined(run_of(night), rank_1());
+    first = joined(first, joined(run_of(other), rank_1()));
+    tells(joined(first, rank_1()), NULL, "missing  not known: these are files of several jobs");
+    first = joined(run_of(night), rank_1());
+    tells(joined(first, run_of(larger)), NULL, "missing  not known");
+    first = joined(run_of(night), rank_1());
+    tells(joined(first, run_of(unknown)), "[0, 3]", " of ranks 0, 3 of 4");
 }
 
 static void columns_are_found_by_name(void **state)
@@ -529,6 +618,7 @@ int main(void)
         cmocka_unit_test(results_outlive_the_file),
         cmocka_unit_test(a_merge_keeps_nothing_of_its_parts),
         cmocka_unit_test(an_unread_file_is_told_of_beside_reports),
+        cmocka_unit_test(a_set_that_is_joined_again_names_the_missing_ranks),
         cmocka_unit_test(columns_are_found_by_name),
         cmocka_unit_test(block_sizes_depend_on_the_replay),
         cmocka_unit_test(empty_columns_take_no_memory),

@@ -33,15 +33,15 @@ static void check(const char *text, const char *wanted)
 {
     char got[64];
     struct arena arena;
-    const bool *silent;
-    uint32_t ranks;
+    struct run_ranks read;
     write_file(text, 0);
     arena_init(&arena, SIZE_MAX);
-    enum vrs_status status = run_ranks_read(path, &arena, &ranks, &silent, NULL);
-    int len = status == VRS_OK ? snprintf(got, sizeof got, "%u:", (unsigned)ranks)
+    enum vrs_status status = run_ranks_read(path, &arena, &read, NULL);
+    int len = status == VRS_OK ? snprintf(got, sizeof got, "%.*s%u:", (int)read.job.len,
+                                          read.job.ptr, (unsigned)read.ranks)
                                : snprintf(got, sizeof got, "%d", (int)status);
-    for (uint32_t i = 0; status == VRS_OK && i < ranks; i++)
-        if (silent[i])
+    for (uint32_t i = 0; status == VRS_OK && i < read.ranks; i++)
+        if (read.silent[i])
             len += snprintf(got + len, sizeof got - (size_t)len, " %u", (unsigned)i);
     if (strcmp(got, wanted) != 0)
         fail_msg("%s: %s", text, got);
@@ -66,6 +66,9 @@ static void ranks_are_read_by_their_members(void **state)
     check("{\"world_size\": null, \"missing_ranks\": []}", "0:");
     check("{\"world_size\": \"8\", \"missing_ranks\": {}}", "0:");
     check("[]", "0:");
+    check("{\"job\": \"night \", \"host\": \"a\", \"world_size\": 2}", "night 2:");
+    check("{\"job\": {\"job\": \"a\"}, \"files\": [{\"job\": \"b\"}]}", "0:");
+    check("{\"job\": null, \"files\": [\"a\"]}", "0:");
 }
 
 static void what_is_broken_is_refused(void **state)
@@ -84,15 +87,13 @@ static void a_large_file_is_not_read(void **state)
 {
     (void)state;
     struct arena arena;
-    const bool *silent;
-    uint32_t ranks;
+    struct run_ranks read;
     arena_init(&arena, SIZE_MAX);
     write_file("{}", 4 << 20);
-    assert_int_equal(run_ranks_read(path, &arena, &ranks, &silent, NULL), VRS_OK);
+    assert_int_equal(run_ranks_read(path, &arena, &read, NULL), VRS_OK);
     write_file("{}", (4 << 20) + 1);
-    assert_int_equal(run_ranks_read(path, &arena, &ranks, &silent, NULL), VRS_LIMIT);
-    assert_int_equal(run_ranks_read("/nonexistent/run.json", &arena, &ranks, &silent, NULL),
-                     VRS_IO);
+    assert_int_equal(run_ranks_read(path, &arena, &read, NULL), VRS_LIMIT);
+    assert_int_equal(run_ranks_read("/nonexistent/run.json", &arena, &read, NULL), VRS_IO);
     arena_free(&arena);
 }
 
@@ -100,14 +101,13 @@ static void every_allocation_may_fail(void **state)
 {
     (void)state;
     bool fired = true;
-    write_file("{\"world_size\": 8, \"missing_ranks\": [1, 2]}", 0);
+    write_file("{\"job\": \"night\", \"world_size\": 8, \"missing_ranks\": [1, 2]}", 0);
     for (long n = 0; fired; n++) {
         struct arena arena;
-        const bool *silent;
-        uint32_t ranks;
+        struct run_ranks read;
         arena_init(&arena, SIZE_MAX);
         fault_left = n;
-        enum vrs_status status = run_ranks_read(path, &arena, &ranks, &silent, NULL);
+        enum vrs_status status = run_ranks_read(path, &arena, &read, NULL);
         fired = fault_left < 0;
         fault_left = -1;
         assert_int_equal(status, fired ? VRS_NOMEM : VRS_OK);

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import sys
 
+LINE_MOST = 500
+
 
 def _begin() -> None:
     import os
@@ -17,6 +19,31 @@ def _begin() -> None:
     run_children.begin()
 
 
+def _tell(error: Exception) -> None:
+    """One line for the outermost process, which says at its end who is not recorded.
+
+    What fails here has nobody left to be told, and the program is not to notice.
+    """
+    try:
+        import os
+        line = ascii(f"{os.getpid()}: {type(error).__name__}: {error}")[1:-1][:LINE_MOST] + "\n"
+        how = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+        file = os.open(os.environ["VRAMSCOPE_UNRECORDED"], how, 0o600)
+        try:
+            os.write(file, line.encode("ascii"))
+        finally:
+            os.close(file)
+    except Exception:
+        pass
+
+
+def _try() -> None:
+    try:
+        _begin()
+    except Exception as error:  # a Python without the package, or another than it was built for
+        _tell(error)
+
+
 def _others() -> None:
     """Runs the sitecustomize that is there without us; where there is none, this is none."""
     from importlib.machinery import PathFinder
@@ -28,8 +55,5 @@ def _others() -> None:
     spec.loader.exec_module(module)
 
 
-try:
-    _begin()
-except Exception:  # a Python without the package, or another than it was built for
-    pass
+_try()
 _others()

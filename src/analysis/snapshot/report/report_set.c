@@ -10,6 +10,7 @@
 #include "analysis/snapshot/report/units.h"
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/str.h"
 
 /* Their texts stay where they are: the parts are held. */
 static enum vrs_status join_unread(const struct report_set *const *part, uint32_t parts,
@@ -35,15 +36,47 @@ static void mark_rank(bool *there, uint32_t ranks, int64_t rank)
         there[rank] = true;
 }
 
+/* Whether two parts know of one job: the same reading of it, or another of the same identity. */
+static bool is_same_job(const struct report_set *a, const struct report_set *b)
+{
+    return a->silent == b->silent ||
+           (a->job.len > 0 && str_equal(a->job, b->job) && a->job_ranks == b->job_ranks);
+}
+
+/* The job that the parts are of.  A rank that said how it ended in one reading has done so. */
+static enum vrs_status join_job(const struct report_set *const *part, uint32_t parts,
+                                struct arena *keep, struct report_set *set, struct vrs_error *err)
+{
+    for (uint32_t i = 0; i < parts; i++) {
+        const struct report_set *other = part[i];
+        set->several_jobs = set->several_jobs || (other != NULL && other->several_jobs);
+        if (other == NULL || other->job_ranks == 0)
+            continue;
+        if (set->job_ranks == 0) {
+            set->job = other->job;
+            set->job_ranks = other->job_ranks;
+            set->silent = other->silent;
+        } else if (!is_same_job(set, other)) {
+            set->several_jobs = true;
+        } else if (set->silent != other->silent) {
+            bool *silent = arena_array(keep, bool, set->job_ranks);
+            if (silent == NULL)
+                return vrs_no_memory(err);
+            for (uint32_t r = 0; r < set->job_ranks; r++)
+                silent[r] = set->silent[r] && other->silent[r];
+            set->silent = silent;
+        }
+    }
+    if (set->several_jobs)
+        set->job_ranks = 0;
+    return VRS_OK;
+}
+
 static enum vrs_status join_missing(const struct report *reports, uint32_t count,
-                                    const struct report_set *const *part, uint32_t parts,
                                     struct arena *keep, struct report_set *set,
                                     struct vrs_error *err)
 {
-    const struct report_set *job = NULL;
-    for (uint32_t i = 0; i < parts; i++)
-        job = part[i] != NULL && part[i]->silent != NULL ? part[i] : job;
-    uint32_t ranks = job == NULL ? 0 : job->job_ranks;
+    uint32_t ranks = set->job_ranks;
     if (ranks == 0)
         return VRS_OK;
     bool *there = arena_array(keep, bool, ranks);
@@ -57,9 +90,8 @@ static enum vrs_status join_missing(const struct report *reports, uint32_t count
     for (uint32_t i = 0; i < set->unreads; i++)
         mark_rank(there, ranks, rank_of_path(set->unread[i].path));
     for (uint32_t i = 0; i < ranks; i++)
-        if (job->silent[i] && !there[i])
+        if (set->silent[i] && !there[i])
             missing[set->missings++] = i;
-    set->job_ranks = ranks;
     set->missing = missing;
     return VRS_OK;
 }
@@ -70,7 +102,8 @@ enum vrs_status report_set_make(struct report *reports, uint32_t count,
 {
     struct report_set set = { .unreads = 0 };
     TRY(join_unread(part, parts, keep, &set, err));
-    TRY(join_missing(reports, count, part, parts, keep, &set, err));
+    TRY(join_job(part, parts, keep, &set, err));
+    TRY(join_missing(reports, count, keep, &set, err));
     for (uint32_t i = 0; i < count; i++)
         reports[i].joined = true;
     if (!totals_of(reports, count, CURVE_REQUESTED, &set.requested) ||

@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "render/answer/envelope.h"
+#include "render/snapshot/ranks/missing_ranks.h"
 #include "render/snapshot/ranks/ranks.h"
 #include "render/write/human.h"
 #include "render/write/markup.h"
@@ -389,6 +390,18 @@ static void put_words(struct text_context *m)
     buf_end(&words, m->to);
 }
 
+static void put_missing(struct text_context *m)
+{
+    struct buf words;
+    buf_init(&words, 1 << 12);
+    if (missing_ranks_words(&words, m->page->set->more)) {
+        buf_text(m->to, "<h2>Missing</h2>\n<p class=\"b\">");
+        markup_escaped(m->to, buf_slice(&words));
+        buf_text(m->to, "</p>\n");
+    }
+    buf_end(&words, m->to);
+}
+
 static void put_failures(struct text_context *m)
 {
     bool any = false;
@@ -430,6 +443,7 @@ enum vrs_status ranks_page(struct out *out, const struct ranks_page *page, struc
     if (m.rows > 0)
         put_legend(&m);
     put_words(&m);
+    put_missing(&m);
     put_failures(&m);
     buf_text(m.to, index_before_tool);
     buf_text(m.to, page->tool);

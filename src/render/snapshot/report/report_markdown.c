@@ -13,6 +13,7 @@
 #include "render/answer/place.h"
 #include "render/answer/terminal_chart.h"
 #include "render/snapshot/advise/advise.h"
+#include "render/snapshot/ranks/missing_ranks.h"
 #include "render/snapshot/renderers.h"
 #include "render/snapshot/report/report_parts.h"
 #include "render/write/human.h"
@@ -217,6 +218,19 @@ static void put_unread(struct buf *to, const struct unread_file *file, bool asci
     buf_char(to, '\n');
 }
 
+static void put_missing(struct buf *to, const struct report_set *set, bool first, bool ascii)
+{
+    struct buf words;
+    buf_init(&words, 1 << 12);
+    if (missing_ranks_words(&words, set)) {
+        buf_text(to, first ? "" : "\n");
+        buf_text(to, "### vramscope report: ranks of the job\n\n**MISSING** ");
+        put_words(to, &words, ascii);
+        buf_char(to, '\n');
+    }
+    buf_end(&words, to);
+}
+
 void report_markdown(struct out *out, const struct answer_set *set, bool several,
                      const struct render_options *options)
 {
@@ -230,4 +244,6 @@ void report_markdown(struct out *out, const struct answer_set *set, bool several
         buf_text(&out->text, i > 0 || set->count > 0 ? "\n" : "");
         put_unread(&out->text, &more->unread[i], options->style.ascii);
     }
+    if (more != NULL)
+        put_missing(&out->text, more, set->count + more->unreads == 0, options->style.ascii);
 }

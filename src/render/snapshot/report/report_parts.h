@@ -86,5 +86,7 @@ void report_next_text(struct buf *to, const struct style *style, const struct re
 void report_set_text(struct buf *to, const struct answer_set *set, const struct style *style);
 /* The files that no line is about. */
 void report_unread_text(struct buf *to, const struct report_set *set, const struct style *style);
+/* The ranks of the job that no file is of. */
+void report_missing_text(struct buf *to, const struct report_set *set, const struct style *style);
 
 #endif

@@ -11,6 +11,7 @@
 #include "model/file_facts.h"
 #include "render/answer/answer.h"
 #include "render/answer/envelope.h"
+#include "render/snapshot/ranks/missing_ranks.h"
 #include "render/snapshot/ranks/ranks.h"
 #include "render/snapshot/report/report_parts.h"
 #include "render/write/cells.h"
@@ -18,7 +19,7 @@
 #include "render/write/human.h"
 #include "render/write/text.h"
 
-enum { RANK_CELLS = 8, FAILED_SHOWN = 4, MISSING_SHOWN = 16 };
+enum { RANK_CELLS = 8, FAILED_SHOWN = 4 };
 
 /* The folder that all paths of the set share, with its slash. */
 static size_t common_folder(const struct answer_set *set)
@@ -232,19 +233,12 @@ static void put_failed(struct buf *to, const struct answer_set *set, const struc
 }
 
 /* No total is of the whole job then. */
-static void put_missing(struct buf *to, const struct report_set *set, const struct style *style)
+void report_missing_text(struct buf *to, const struct report_set *set, const struct style *style)
 {
     struct buf words;
-    if (set->missings == 0)
-        return;
     buf_init(&words, 1 << 12);
-    buf_text(&words, set->missings == 1 ? "no snapshot of rank " : "no snapshot of ranks ");
-    for (uint32_t i = 0; i < set->missings && i < MISSING_SHOWN; i++)
-        buf_format(&words, "%s%u", i > 0 ? ", " : "", (unsigned)set->missing[i]);
-    if (set->missings > MISSING_SHOWN)
-        buf_format(&words, " and %u more", (unsigned)(set->missings - MISSING_SHOWN));
-    buf_format(&words, " of %u", (unsigned)set->job_ranks);
-    envelope_words(to, style, "missing", &words);
+    if (missing_ranks_words(&words, set))
+        envelope_words(to, style, "missing", &words);
     buf_free(&words);
 }
 
@@ -257,7 +251,7 @@ void report_set_text(struct buf *to, const struct answer_set *set, const struct 
     if (set->count > 0)
         put_ranks(to, set, style);
     report_unread_text(to, more, style);
-    put_missing(to, more, style);
+    report_missing_text(to, more, style);
     if (set->count == 0)
         return;
     buf_char(to, '\n');

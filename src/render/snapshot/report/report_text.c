@@ -122,9 +122,10 @@ static void put_trust_pages(struct out *out, const struct answer_set *set,
     const struct report_set *more = set->more;
     if (more == NULL)
         return;
-    if (more->unreads > 0)
+    if (more->unreads > 0 || more->missings > 0 || more->several_jobs)
         buf_char(&out->text, '\n');
     report_unread_text(&out->text, more, &options->style);
+    report_missing_text(&out->text, more, &options->style);
 }
 
 void report_text(struct out *out, const struct answer_set *set, bool several,
