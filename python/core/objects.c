@@ -344,8 +344,12 @@ PyObject *objects_instances(PyObject *module, PyObject *args)
     PyObject *objects, *class;
     PyTypeObject *others[OTHERS] = { NULL };
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!O!:_instances", &PyList_Type, &objects, &PyType_Type, &class))
+    if (!PyArg_ParseTuple(args, "OO:_instances", &objects, &class))
         return NULL;
+    if (!PyList_Check(objects) || !PyType_Check(class)) {
+        PyErr_SetString(PyExc_TypeError, "a list of objects and a class are asked for");
+        return NULL;
+    }
     PyObject *found = PyList_New(0);
     Py_ssize_t count = PyList_Size(objects);
     for (Py_ssize_t i = 0; found != NULL && i < count; i++) {
