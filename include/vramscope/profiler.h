@@ -162,6 +162,13 @@ VRS_API uint32_t vrs_slots_open(struct vrs_meter *meter, uint32_t backend, uint3
 VRS_API enum vrs_state vrs_meter_read(struct vrs_meter *meter, uint32_t backend, uint32_t device,
                                       bool wait, struct vrs_stats *ret);
 
+/* A whole device, all processes together, as a backend tells it; VRS_UNKNOWN where not known. */
+struct vrs_device_memory {
+    uint64_t used, left, total; /* bytes */
+};
+VRS_API void vrs_device_memory(const struct vrs_backend *backend, uint32_t device,
+                               struct vrs_device_memory *ret);
+
 /* What the driver says of a device.  Bytes are VRS_UNKNOWN where not known. */
 struct vrs_driver_figures {
     uint64_t used, total; /* bytes, of all processes together */
