@@ -294,6 +294,18 @@ VRS_API bool vrs_scope_timed(struct vrs_profiler *profiler, struct vrs_scope_res
 /* Without a result: it was never left. */
 VRS_API void vrs_scope_drop(struct vrs_profiler *profiler, struct vrs_scope *scope);
 
+/* How many events a recording of steps will have, and how large its file will be; each VRS_UNKNOWN
+ * where that is not known. */
+struct vrs_expected {
+    uint64_t events;                  /* that are kept */
+    uint64_t least_bytes, most_bytes; /* of the file */
+    uint64_t steps_that_fit;          /* whose events are kept; VRS_UNKNOWN: any number */
+};
+/* The events of a step that allocated and freed so often: VRS_UNKNOWN where one is not known. */
+VRS_API uint64_t vrs_step_events(uint64_t allocations, uint64_t frees);
+VRS_API void vrs_expect_recording(uint64_t step_events, uint64_t steps, uint64_t most_events,
+                                  struct vrs_expected *ret);
+
 /* As vrs_ring_copy and vrs_ring_count. */
 VRS_API uint32_t vrs_records(struct vrs_profiler *profiler, uint64_t from, uint32_t most,
                              struct vrs_record *ret, uint64_t *ret_first);
