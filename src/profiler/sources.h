@@ -1,5 +1,6 @@
-/* sources.h - what a sample has beside the counters, of the driver and of the process; each source is
- * asked no more often than it is worth. */
+/* sources.h - what a sample has beside the allocator's counters.
+ *
+ * The driver and the process are each asked no more often than it is worth. */
 #ifndef VRS_PROFILER_SOURCES_H
 #define VRS_PROFILER_SOURCES_H
 
