@@ -70,14 +70,17 @@ struct vrs_calls {
     const int64_t *reserved_bytes;             /* at its end */
     const int64_t *peak_bytes;                 /* allocated, the most during it */
     const int64_t *grown_bytes;                /* from before to after; 0 where it shrank */
+    const int64_t *shrunk_bytes;               /* and the reverse; NULL: not asked for */
 };
 
 struct vrs_calls_totals {
-    int64_t grown_bytes;
+    int64_t grown_bytes, shrunk_bytes, net_bytes;
+    int64_t peak_bytes; /* the highest */
     double seconds;
+    double mean_seconds, mean_grown_bytes; /* of a call; 0 of none */
 };
 
-/* Of all calls; what is not known of one is left out. */
+/* Of all calls; what is not known of one counts as 0. */
 VRS_API enum vrs_status vrs_calls_total(const struct vrs_calls *calls, struct vrs_calls_totals *ret,
                                         struct vrs_error *err);
 

@@ -99,6 +99,17 @@ VRS_API enum vrs_status vrs_cycles_svg(const struct vrs_garbage *object, uint32_
                                        const struct vrs_reference *reference, uint32_t references,
                                        const struct vrs_sink *sink, struct vrs_error *err);
 
+/* What the peak of a training step consists of, in bytes, where nothing but its size is known. */
+struct vrs_step_parts {
+    uint64_t gradients;      /* as many as of parameters */
+    uint64_t states;         /* of the optimizer */
+    uint64_t activations;    /* the rest; 0: there is none; UINT64_MAX: the peak is not known */
+    bool mostly_activations; /* more than half of the peak */
+};
+/* `states` is UINT64_MAX for those of Adam, which has two for each parameter. */
+VRS_API void vrs_step_parts(uint64_t peak, uint64_t parameters, uint64_t states,
+                            struct vrs_step_parts *ret);
+
 /* What was alive on a device at the end of a step, and what its allocator said then. */
 struct vrs_census {
     const struct vrs_tensor *tensor; /* name, shape, dtype, device and storage are looked at */

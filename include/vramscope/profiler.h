@@ -162,6 +162,13 @@ VRS_API uint32_t vrs_slots_open(struct vrs_meter *meter, uint32_t backend, uint3
 VRS_API enum vrs_state vrs_meter_read(struct vrs_meter *meter, uint32_t backend, uint32_t device,
                                       bool wait, struct vrs_stats *ret);
 
+/* A whole device, all processes together, as a backend tells it; VRS_UNKNOWN where not known. */
+struct vrs_device_memory {
+    uint64_t used, left, total; /* bytes */
+};
+VRS_API void vrs_device_memory(const struct vrs_backend *backend, uint32_t device,
+                               struct vrs_device_memory *ret);
+
 /* What the driver says of a device.  Bytes are VRS_UNKNOWN where not known. */
 struct vrs_driver_figures {
     uint64_t used, total; /* bytes, of all processes together */
@@ -286,6 +293,18 @@ VRS_API bool vrs_scope_timed(struct vrs_profiler *profiler, struct vrs_scope_res
                              uint64_t device_ns);
 /* Without a result: it was never left. */
 VRS_API void vrs_scope_drop(struct vrs_profiler *profiler, struct vrs_scope *scope);
+
+/* How many events a recording of steps will have, and how large its file will be; each VRS_UNKNOWN
+ * where that is not known. */
+struct vrs_expected {
+    uint64_t events;                  /* that are kept */
+    uint64_t least_bytes, most_bytes; /* of the file */
+    uint64_t steps_that_fit;          /* whose events are kept; VRS_UNKNOWN: any number */
+};
+/* The events of a step that allocated and freed so often: VRS_UNKNOWN where one is not known. */
+VRS_API uint64_t vrs_step_events(uint64_t allocations, uint64_t frees);
+VRS_API void vrs_expect_recording(uint64_t step_events, uint64_t steps, uint64_t most_events,
+                                  struct vrs_expected *ret);
 
 /* As vrs_ring_copy and vrs_ring_count. */
 VRS_API uint32_t vrs_records(struct vrs_profiler *profiler, uint64_t from, uint32_t most,

@@ -244,18 +244,32 @@ static PyObject *of_calls(PyObject *module, PyObject *args, calls_rule *ask)
     return result;
 }
 
+static PyObject *dict_of_totals(const struct vrs_calls_totals *t)
+{
+    return Py_BuildValue("{sLsLsLsLsdsdsd}", "allocated", (long long)t->grown_bytes, "freed",
+                         (long long)t->shrunk_bytes, "net", (long long)t->net_bytes, "peak",
+                         (long long)t->peak_bytes, "seconds", t->seconds, "mean_seconds",
+                         t->mean_seconds, "mean_allocated", t->mean_grown_bytes);
+}
+
+/* Who asks for net bytes has a column of what was freed. */
+static bool freed_take(struct taken *t, PyObject *columns, struct vrs_calls *calls)
+{
+    return !PyMapping_HasKeyString(columns, "freed") || WHOLES("freed", calls->shrunk_bytes);
+}
+
 static PyObject *totals(PyObject *module, PyObject *columns)
 {
     PyObject *result = NULL;
     struct taken t = { .count = 0 };
     struct vrs_calls calls;
-    if (calls_take(&t, columns, &calls)) {
-        struct vrs_calls_totals total = { 0, 0 };
+    if (calls_take(&t, columns, &calls) && freed_take(&t, columns, &calls)) {
+        struct vrs_calls_totals total = { .seconds = 0 };
         struct vrs_error why;
         enum vrs_status status;
         Py_BEGIN_ALLOW_THREADS status = vrs_calls_total(&calls, &total, &why);
         Py_END_ALLOW_THREADS result =
-            status == VRS_OK ? Py_BuildValue("(Ld)", (long long)total.grown_bytes, total.seconds)
+            status == VRS_OK ? dict_of_totals(&total)
                              : raise_error(core_state_of(module), &why, NULL);
     }
     taken_leave(&t);
@@ -390,7 +404,7 @@ PyMethodDef analyzer_functions[] = {
     { "_thresholds", thresholds, METH_NOARGS,
       "_thresholds()\n--\n\nNames and defaults of the thresholds of all rules." },
     { "_totals", totals, METH_O,
-      "_totals(calls, /)\n--\n\n(bytes, seconds) of all measured calls." },
+      "_totals(calls, /)\n--\n\nBytes and seconds of all measured calls together: a dict." },
     { "_patterns", patterns, METH_VARARGS,
       "_patterns(calls, thresholds, /)\n--\n\nPatterns in the memory of measured calls." },
     { "_insights", insights, METH_VARARGS,

@@ -434,42 +434,69 @@ static bool put(PyObject *dict, const char *name, PyObject *value)
     return ok;
 }
 
+/* Members of stats(), and where the counters are. */
+static const struct counter {
+    const char *name;
+    size_t offset;
+} counters[] = {
+    { "allocated_bytes", offsetof(struct vrs_stats, now[VRS_ALLOCATED]) },
+    { "reserved_bytes", offsetof(struct vrs_stats, now[VRS_RESERVED]) },
+    { "active_bytes", offsetof(struct vrs_stats, now[VRS_ACTIVE]) },
+    { "requested_bytes", offsetof(struct vrs_stats, now[VRS_REQUESTED]) },
+    { "allocated_peak_bytes", offsetof(struct vrs_stats, peak[VRS_ALLOCATED]) },
+    { "reserved_peak_bytes", offsetof(struct vrs_stats, peak[VRS_RESERVED]) },
+    { "active_peak_bytes", offsetof(struct vrs_stats, peak[VRS_ACTIVE]) },
+    { "requested_peak_bytes", offsetof(struct vrs_stats, peak[VRS_REQUESTED]) },
+    { "inactive_split_bytes", offsetof(struct vrs_stats, inactive_split) },
+    { "allocated_total_bytes", offsetof(struct vrs_stats, allocated_bytes) },
+    { "freed_total_bytes", offsetof(struct vrs_stats, freed_bytes) },
+    { "allocations", offsetof(struct vrs_stats, allocations) },
+    { "frees", offsetof(struct vrs_stats, frees) },
+    { "retries", offsetof(struct vrs_stats, retries) },
+    { "ooms", offsetof(struct vrs_stats, ooms) },
+};
+enum { COUNTERS = sizeof counters / sizeof counters[0] };
+
+static uint64_t counter_of(const struct vrs_stats *stats, uint32_t i)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)stats + counters[i].offset, sizeof value);
+    return value;
+}
+
 static PyObject *method_stats(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
-    static const struct {
-        const char *name;
-        size_t offset;
-    } members[] = {
-        { "allocated_bytes", offsetof(struct vrs_stats, now[VRS_ALLOCATED]) },
-        { "reserved_bytes", offsetof(struct vrs_stats, now[VRS_RESERVED]) },
-        { "active_bytes", offsetof(struct vrs_stats, now[VRS_ACTIVE]) },
-        { "requested_bytes", offsetof(struct vrs_stats, now[VRS_REQUESTED]) },
-        { "allocated_peak_bytes", offsetof(struct vrs_stats, peak[VRS_ALLOCATED]) },
-        { "reserved_peak_bytes", offsetof(struct vrs_stats, peak[VRS_RESERVED]) },
-        { "active_peak_bytes", offsetof(struct vrs_stats, peak[VRS_ACTIVE]) },
-        { "requested_peak_bytes", offsetof(struct vrs_stats, peak[VRS_REQUESTED]) },
-        { "inactive_split_bytes", offsetof(struct vrs_stats, inactive_split) },
-        { "allocated_total_bytes", offsetof(struct vrs_stats, allocated_bytes) },
-        { "freed_total_bytes", offsetof(struct vrs_stats, freed_bytes) },
-        { "allocations", offsetof(struct vrs_stats, allocations) },
-        { "frees", offsetof(struct vrs_stats, frees) },
-        { "retries", offsetof(struct vrs_stats, retries) },
-        { "ooms", offsetof(struct vrs_stats, ooms) },
-    };
     uint32_t device;
     struct vrs_stats stats;
     if (!device_argument(self, args, count, &device))
         return NULL;
     enum vrs_state state = vrs_meter_read(process_meter(), backend_id(self), device, true, &stats);
     PyObject *dict = PyDict_New();
-    for (size_t i = 0; dict != NULL && i < sizeof members / sizeof members[0]; i++) {
-        uint64_t value;
-        memcpy(&value, (const char *)&stats + members[i].offset, sizeof value);
-        if (!put(dict, members[i].name, bytes_or_none(value)))
+    for (uint32_t i = 0; dict != NULL && i < COUNTERS; i++)
+        if (!put(dict, counters[i].name, bytes_or_none(counter_of(&stats, i))))
             Py_CLEAR(dict);
-    }
     if (dict != NULL && !put(dict, "state", PyUnicode_FromString(vrs_state_name(state))))
         Py_CLEAR(dict);
+    return dict;
+}
+
+static PyObject *method_changes(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    uint32_t device;
+    struct vrs_stats stats;
+    if (count == 0 || !PyDict_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "takes what stats() told before");
+        return NULL;
+    }
+    if (!device_argument(self, args + 1, count - 1, &device))
+        return NULL;
+    vrs_meter_read(process_meter(), backend_id(self), device, true, &stats);
+    PyObject *dict = PyDict_New();
+    for (uint32_t i = 0; dict != NULL && i < COUNTERS; i++) {
+        uint64_t before = number_of(PyDict_GetItemString(args[0], counters[i].name));
+        if (!put(dict, counters[i].name, difference_or_none(counter_of(&stats, i), before)))
+            Py_CLEAR(dict);
+    }
     return dict;
 }
 
@@ -521,13 +548,22 @@ static PyObject *method_device_name(PyObject *self, PyObject *const *args, Py_ss
 static PyObject *method_memory(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     uint32_t device;
-    uint64_t free_bytes = VRS_UNKNOWN, total = VRS_UNKNOWN;
-    const struct vrs_backend *face = backend_face(self);
+    struct vrs_device_memory memory;
     if (!device_argument(self, args, count, &device))
         return NULL;
-    if (face->memory == NULL || face->memory(face->arg, device, &free_bytes, &total) != VRS_OK)
-        free_bytes = total = VRS_UNKNOWN;
-    return Py_BuildValue("NN", bytes_or_none(free_bytes), bytes_or_none(total));
+    vrs_device_memory(backend_face(self), device, &memory);
+    return Py_BuildValue("NN", bytes_or_none(memory.left), bytes_or_none(memory.total));
+}
+
+static PyObject *method_usage(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    uint32_t device;
+    struct vrs_device_memory memory;
+    if (!device_argument(self, args, count, &device))
+        return NULL;
+    vrs_device_memory(backend_face(self), device, &memory);
+    return Py_BuildValue("NNN", bytes_or_none(memory.used), bytes_or_none(memory.left),
+                         bytes_or_none(memory.total));
 }
 
 /* False: what the driver says of the device is not known, nor which it is. */
@@ -590,16 +626,15 @@ static PyObject *method_metrics(PyObject *self, PyObject *args)
     const struct vrs_backend *face = backend_face(self);
     const char *prefix;
     unsigned int device;
-    uint64_t free_bytes = VRS_UNKNOWN, total = VRS_UNKNOWN;
+    struct vrs_device_memory memory;
     double percent;
     if (!PyArg_ParseTuple(args, "sI:_metrics", &prefix, &device))
         return NULL;
     PyObject *dict = PyDict_New();
     bool ok = dict != NULL;
-    if (ok && face->memory != NULL &&
-        face->memory(face->arg, device, &free_bytes, &total) == VRS_OK && total != VRS_UNKNOWN &&
-        free_bytes <= total)
-        ok = put_metric(dict, prefix, "device_used_gib", (double)(total - free_bytes) / gib);
+    vrs_device_memory(face, device, &memory);
+    if (ok && memory.used != VRS_UNKNOWN)
+        ok = put_metric(dict, prefix, "device_used_gib", (double)memory.used / gib);
     if (ok && face->utilisation != NULL &&
         face->utilisation(face->arg, device, &percent) == VRS_OK)
         ok = put_metric(dict, prefix, "gpu_utilization_percent", percent);
@@ -677,6 +712,10 @@ static PyMethodDef methods[] = {
       "stats($self, device=None, /)\n--\n\n"
       "The counters of a device: a dict of bytes and counts, None where one is not known, and the "
       "state of the reading." },
+    { "_changes", FAST(method_changes), METH_FASTCALL,
+      "_changes($self, before, device=None, /)\n--\n\n"
+      "The counters of now minus those that stats() told before: a dict, None where one of both is "
+      "not known." },
     { "reset_peak", FAST(method_reset_peak), METH_FASTCALL,
       "reset_peak($self, device=None, /)\n--\n\n"
       "The counters' peaks become the present values; every open scope keeps what it has seen." },
@@ -694,6 +733,9 @@ static PyMethodDef methods[] = {
     { "memory", FAST(method_memory), METH_FASTCALL,
       "memory($self, device=None, /)\n--\n\n"
       "(free bytes, total bytes) as the driver says, each or None." },
+    { "_usage", FAST(method_usage), METH_FASTCALL,
+      "_usage($self, device=None, /)\n--\n\n"
+      "memory() with the bytes in use before it: (used, free, total), each or None." },
     { "utilisation", FAST(method_utilisation), METH_FASTCALL,
       "utilisation($self, device=None, /)\n--\n\n"
       "Percent of the time in which the device was busy, or None." },

@@ -136,6 +136,9 @@ PyObject *objects_tensors(PyObject *module, PyObject *args);
 PyObject *objects_cycles(PyObject *module, PyObject *args);
 PyObject *objects_instances(PyObject *module, PyObject *args);
 PyObject *objects_growth(PyObject *module, PyObject *args);
+PyObject *objects_tensor_bytes(PyObject *module, PyObject *const *args, Py_ssize_t count);
+/* For O&: a number; UINT64_MAX for None, which is not known. */
+int number_into(PyObject *object, void *ret);
 
 /* A pool of Python's threads must not multiply into one of ours for each of its threads. */
 bool on_main_thread(void);

@@ -143,6 +143,13 @@ PyObject *bytes_or_none(uint64_t bytes)
     return PyLong_FromUnsignedLongLong(bytes);
 }
 
+PyObject *difference_or_none(uint64_t a, uint64_t b)
+{
+    if (a == VRS_UNKNOWN || b == VRS_UNKNOWN)
+        return Py_NewRef(Py_None);
+    return PyLong_FromLongLong((int64_t)(a - b));
+}
+
 void exception_drop(void)
 {
     if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))

@@ -24,6 +24,7 @@ PyObject *name_str(uint32_t name); /* None for none */
 PyObject *path_tuple(uint32_t path);
 uint32_t path_name(uint32_t path);
 PyObject *bytes_or_none(uint64_t bytes);
+PyObject *difference_or_none(uint64_t a, uint64_t b); /* a - b */
 
 /* An exception of a hook of ours must not reach the program: it is taken back, and Ctrl-C is told
  * to the interpreter again. */

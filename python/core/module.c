@@ -146,6 +146,8 @@ static PyMethodDef functions[] = {
     { "_growth", objects_growth, METH_VARARGS,
       "_growth(readings, first_step, every, wanted, least_bytes, present_bytes, collected_bytes, "
       "first, last, /)\n--\n\nSee vramscope.LeakDetector." },
+    { "_tensor_bytes", FAST(objects_tensor_bytes), METH_FASTCALL,
+      "_tensor_bytes(*tensors)\n--\n\nBytes of their elements, of all together." },
     { NULL, NULL, 0, NULL },
 };
 

@@ -16,8 +16,7 @@
 #include "vramscope/objects.h"
 #include "vramscope/vramscope.h"
 
-/* A number, or None: not known. */
-static int number_into(PyObject *object, void *ret)
+int number_into(PyObject *object, void *ret)
 {
     uint64_t number = object == Py_None ? UINT64_MAX : PyLong_AsUnsignedLongLong(object);
     if (number == UINT64_MAX && PyErr_Occurred())
@@ -359,4 +358,34 @@ PyObject *objects_instances(PyObject *module, PyObject *args)
             Py_CLEAR(found);
     }
     return found;
+}
+
+/* tensor.NAME(), a number; false with an exception set. */
+static bool number_told(PyObject *tensor, const char *name, uint64_t *ret)
+{
+    PyObject *told = PyObject_CallMethod(tensor, name, NULL);
+    PyObject *number = told == NULL ? NULL : PyNumber_Index(told);
+    if (number != NULL)
+        *ret = PyLong_AsUnsignedLongLong(number);
+    Py_XDECREF(told);
+    Py_XDECREF(number);
+    return number != NULL && !PyErr_Occurred();
+}
+
+PyObject *objects_tensor_bytes(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    uint64_t sum = 0;
+    (void)module;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        uint64_t elements, each;
+        if (!number_told(args[i], "numel", &elements) ||
+            !number_told(args[i], "element_size", &each))
+            return NULL;
+        if (each != 0 && elements > (UINT64_MAX - sum) / each) {
+            PyErr_SetString(PyExc_OverflowError, "tensors are larger than 2^64 bytes");
+            return NULL;
+        }
+        sum += elements * each;
+    }
+    return PyLong_FromUnsignedLongLong(sum);
 }

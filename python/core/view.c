@@ -89,12 +89,6 @@ static PyObject *last_name(uint32_t path)
     return name;
 }
 
-static PyObject *difference(uint64_t a, uint64_t b)
-{
-    return a == VRS_UNKNOWN || b == VRS_UNKNOWN ? Py_NewRef(Py_None)
-                                                : PyLong_FromLongLong((int64_t)(a - b));
-}
-
 static PyObject *record_name(const struct view *v)
 {
     return last_name(v->record.path);
@@ -107,7 +101,7 @@ static PyObject *record_time(const struct view *v)
 
 static PyObject *record_cached(const struct view *v)
 {
-    return difference(v->record.now[VRS_RESERVED], v->record.now[VRS_ACTIVE]);
+    return difference_or_none(v->record.now[VRS_RESERVED], v->record.now[VRS_ACTIVE]);
 }
 
 static PyObject *scope_name(const struct view *v)
@@ -122,12 +116,17 @@ static PyObject *scope_time(const struct view *v)
 
 static PyObject *scope_delta(const struct view *v)
 {
-    return difference(v->scope.end[VRS_ALLOCATED], v->scope.start[VRS_ALLOCATED]);
+    return difference_or_none(v->scope.end[VRS_ALLOCATED], v->scope.start[VRS_ALLOCATED]);
 }
 
 static PyObject *scope_peak_delta(const struct view *v)
 {
-    return difference(v->scope.peak[VRS_ALLOCATED], v->scope.start[VRS_ALLOCATED]);
+    return difference_or_none(v->scope.peak[VRS_ALLOCATED], v->scope.start[VRS_ALLOCATED]);
+}
+
+static PyObject *scope_peak_delta_at_most(const struct view *v)
+{
+    return difference_or_none(v->scope.at_most[VRS_ALLOCATED], v->scope.start[VRS_ALLOCATED]);
 }
 
 static PyObject *sample_time(const struct view *v)
@@ -137,12 +136,12 @@ static PyObject *sample_time(const struct view *v)
 
 static PyObject *sample_cached(const struct view *v)
 {
-    return difference(v->sample.now[VRS_RESERVED], v->sample.now[VRS_ACTIVE]);
+    return difference_or_none(v->sample.now[VRS_RESERVED], v->sample.now[VRS_ACTIVE]);
 }
 
 static PyObject *sample_free(const struct view *v)
 {
-    return difference(v->sample.device_total, v->sample.device_used);
+    return difference_or_none(v->sample.device_total, v->sample.device_used);
 }
 
 #define RECORD(member) offsetof(struct vrs_record, member)
@@ -203,6 +202,8 @@ static const struct member scope_members[] = {
     { "peak_at_most_bytes", BYTES, SCOPE(at_most[VRS_ALLOCATED]), NULL,
       "Upper bound of it; None: there is none." },
     { "peak_delta_bytes", MADE, 0, scope_peak_delta, "Peak minus start." },
+    { "peak_delta_at_most_bytes", MADE, 0, scope_peak_delta_at_most,
+      "Upper bound of it; None: there is none." },
     { "reserved_start_bytes", BYTES, SCOPE(start[VRS_RESERVED]), NULL, "Reserved at its begin." },
     { "reserved_end_bytes", BYTES, SCOPE(end[VRS_RESERVED]), NULL, "Reserved bytes at its end." },
     { "reserved_peak_bytes", BYTES, SCOPE(peak[VRS_RESERVED]), NULL, "Highest reserved bytes." },

@@ -1,6 +1,7 @@
-"""LeakDetector: whether memory keeps growing from step to step, and what grew.
+"""LeakDetector, which finds memory that keeps growing from step to step.
 
-The core judges the readings, by the rule that leaks of a recording are judged by.
+The core judges the readings, by the rule that leaks of a recording are judged by, and tells which
+objects grew.
 """
 from __future__ import annotations
 

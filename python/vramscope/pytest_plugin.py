@@ -112,7 +112,7 @@ class _Meter:
         self.made: Profiler | None = None
         self.start: int | None = None
         self.result: _core.ScopeResult | None = None
-        self.before: tuple[_core.Backend, int | None] | None = None
+        self.before: tuple[_core.Backend, int | None, dict[str, Any]] | None = None
         self.passed = False
         self._whole: Any = None
         self._entry: Any = None
@@ -158,11 +158,8 @@ class _Meter:
         found = self.result
         if found is None or not _has_device(found, self.made):
             return
-        exact = found.state == "exact"
-        at_most = found.peak_bytes if exact else found.peak_at_most_bytes
-        start = found.start_bytes
-        above = None if at_most is None or start is None else at_most - start
-        known = {"max_peak": (found.peak_delta_bytes, above), "max_total": (found.peak_bytes, at_most),
+        known = {"max_peak": (found.peak_delta_bytes, found.peak_delta_at_most_bytes),
+                 "max_total": (found.peak_bytes, found.peak_at_most_bytes),
                  "max_growth": (found.delta_bytes, found.delta_bytes)}
         for limit in self.limits:
             limit.judge(*known[limit.name])
@@ -274,8 +271,8 @@ def pytest_runtest_setup(item: Any) -> Generator[None, Any, None]:
     meter = getattr(item, "_vram", None)
     if meter is not None and meter.options.leaks is not None:
         from vramscope import backends
-        backend = backends.auto()
-        meter.before = backend, _allocated(backend, meter.device)
+        backend, number = backends.auto(), backends.device_number(meter.device)
+        meter.before = backend, number, backend.stats(number)
     yield
 
 
@@ -414,19 +411,13 @@ def _fail(outcome: Any, why: str) -> None:
         outcome._result, outcome._excinfo = None, (type(error), error, None)
 
 
-def _allocated(backend: _core.Backend, device: Any) -> int | None:
-    from vramscope import backends
-    allocated: int | None = backend.stats(backends.device_number(device))["allocated_bytes"]
-    return allocated
-
-
 def _left_behind(item: Any, meter: _Meter) -> int | None:
     """Bytes allocated now that were not before the setup; None where that is not known."""
     assert meter.before is not None
-    backend, before = meter.before
-    now = _allocated(backend, meter.device)
-    if now is None or before is None or now - before <= (meter.options.leaks or 0):
-        return None if now is None or before is None else now - before
+    backend, number, before = meter.before
+    left = backend._changes(before, number)["allocated_bytes"]
+    if left is None or left <= (meter.options.leaks or 0):
+        return left
     import gc
 
     # pytest keeps values of fixtures a little longer than the fixtures.
@@ -434,8 +425,7 @@ def _left_behind(item: Any, meter: _Meter) -> int | None:
     if values:
         values.clear()
     gc.collect()
-    now = _allocated(backend, meter.device)
-    return None if now is None else now - before
+    return backend._changes(before, number)["allocated_bytes"]
 
 
 class Vram:

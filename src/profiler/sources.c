@@ -36,17 +36,22 @@ static bool is_due(uint64_t *at_ns, uint64_t now_ns, uint64_t period_ns)
     return true;
 }
 
+void sources_memory(const struct vrs_backend *b, uint32_t device, struct vrs_device_memory *ret)
+{
+    uint64_t left = VRS_UNKNOWN, total = VRS_UNKNOWN;
+    if (b->memory == NULL || b->memory(b->arg, device, &left, &total) != VRS_OK)
+        left = total = VRS_UNKNOWN;
+    bool known = left != VRS_UNKNOWN && total != VRS_UNKNOWN && left <= total;
+    *ret = (struct vrs_device_memory){ known ? total - left : VRS_UNKNOWN, left, total };
+}
+
 /* Of a backend that any thread may ask, which is as cheap as its counters are. */
 static void ask_backend(struct sources *s, const struct vrs_backend *b, uint32_t device)
 {
-    uint64_t left;
-    s->used = s->total = VRS_UNKNOWN;
-    if (b->memory != NULL && b->memory(b->arg, device, &left, &s->total) == VRS_OK) {
-        if (left != VRS_UNKNOWN && s->total != VRS_UNKNOWN && left <= s->total)
-            s->used = s->total - left;
-    } else {
-        s->total = VRS_UNKNOWN;
-    }
+    struct vrs_device_memory memory;
+    sources_memory(b, device, &memory);
+    s->used = memory.used;
+    s->total = memory.total;
     if (b->utilisation == NULL || b->utilisation(b->arg, device, &s->utilisation) != VRS_OK)
         s->utilisation = -1;
 }

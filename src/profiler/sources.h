@@ -1,5 +1,6 @@
-/* sources.h - what a sample has beside the counters: the driver's figures and the process's memory,
- * each asked no more often than it is worth. */
+/* sources.h - what a sample has beside the allocator's counters.
+ *
+ * The driver and the process are each asked no more often than it is worth. */
 #ifndef VRS_PROFILER_SOURCES_H
 #define VRS_PROFILER_SOURCES_H
 
@@ -25,6 +26,9 @@ struct sources {
 void sources_init(struct sources *s);
 /* Nothing is held until the next filling in. */
 void sources_close(struct sources *s);
+
+/* What a backend tells of a device; nothing is used that is not known to be. */
+void sources_memory(const struct vrs_backend *b, uint32_t device, struct vrs_device_memory *ret);
 
 /* Fills in what is known now of a device.  `driver_id` is what the driver knows it by, empty: that
  * is not known. */

@@ -1,10 +1,11 @@
-"""Drop-in for a recipe: memory snapshots and traces of the profiler, in files of host and time.
+"""Drop-in for a recipe that records a program's memory in files, named by host and time.
 
-Programs written for it run after changing only the import: rows C10 and C14. Lines go to the
-logger of the caller's outermost package, at the level INFO, as those of the original go to its own
-module's; what shows them is set up by the program. It departs in two places. A file is never
-written over: names of the same second end in _1, _2. The timeline of categories, which torch no
-longer makes of a trace, is a text that says so.
+The files are memory snapshots, and traces of torch's profiler. Programs written for it run after
+changing only the import: rows C10 and C14. Lines go to the logger of the caller's outermost
+package, at the level INFO, as those of the original go to its own module's; what shows them is set
+up by the program. It departs in two places. A file is never written over: names of the same second
+end in _1, _2. The timeline of categories, which torch no longer makes of a trace, is a text that
+says so.
 
 >>> TIME_FORMAT_STR, MAX_NUM_OF_MEM_EVENTS_PER_SNAPSHOT
 ('%b_%d_%H_%M_%S', 100000)

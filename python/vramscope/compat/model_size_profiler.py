@@ -17,6 +17,7 @@ holds beside its children stand in no table, and a model without children has an
 """
 from __future__ import annotations
 
+from vramscope import _core
 from vramscope.compat._printing import out as _out
 
 TYPE_CHECKING = False
@@ -45,12 +46,11 @@ class ModelSizeProfiler:
         Each parameter of `module.parameters()` counts once; the memory is elements times the size
         of an element, in units of 2**20 bytes.
         """
-        counts = {True: 0, False: 0}
-        parameter_bytes = 0
-        for parameter in module.parameters():
+        counts, parameters = {True: 0, False: 0}, list(module.parameters())
+        for parameter in parameters:
             counts[bool(parameter.requires_grad)] += parameter.numel()
-            parameter_bytes += parameter.numel() * parameter.element_size()
-        buffer_bytes = sum(b.numel() * b.element_size() for b in module.buffers())
+        parameter_bytes = _core._tensor_bytes(*parameters)
+        buffer_bytes = _core._tensor_bytes(*module.buffers())
         found = {
             "name": name,
             "total_params": counts[True] + counts[False],

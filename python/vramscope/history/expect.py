@@ -1,7 +1,7 @@
 """expect_recording(): how many events a recording will have, and how large its file will be."""
 from __future__ import annotations
 
-from vramscope._core import size as _size
+from vramscope import _core
 from vramscope.profiler import Profiler
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
@@ -10,10 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Expected", "expect_recording"]
 
-# What real recordings of 700 events and more take for one, most of it stacks; fewer events share
-# fewer stacks, and take more.
-LEAST_BYTES, MOST_BYTES = 40, 400
-_KIB, _MIB = _size("1KiB"), _size("1MiB")
+_KIB, _MIB = _core.size("1KiB"), _core.size("1MiB")
 
 
 class Expected:
@@ -28,14 +25,8 @@ class Expected:
 
     def __init__(self, events_per_step: int | None, steps: int, max_entries: int) -> None:
         self.events_per_step, self.steps, self.max_entries = events_per_step, steps, max_entries
-        self.events: int | None = None
-        self.least_bytes: int | None = None
-        self.most_bytes: int | None = None
-        self.steps_that_fit: int | None = None
-        if events_per_step is not None:
-            self.events = min(steps * events_per_step, max_entries)
-            self.least_bytes, self.most_bytes = self.events * LEAST_BYTES, self.events * MOST_BYTES
-            self.steps_that_fit = max_entries // events_per_step if events_per_step else None
+        self.events, self.least_bytes, self.most_bytes, self.steps_that_fit = _core._expected(
+            events_per_step, steps, max_entries)
 
     def text(self) -> str:
         """One or two sentences for people."""
@@ -75,7 +66,5 @@ def expect_recording(step: Callable[[], object], *, steps: int = 3,
         with profiler.scope("step") as scope:
             step()
         result = scope.result
-    made = None if result is None else result.allocations
-    gone = None if result is None else result.frees
-    events = None if made is None or gone is None else made + 2 * gone
+    events = None if result is None else _core._step_events(result.allocations, result.frees)
     return Expected(events, steps, max_entries)

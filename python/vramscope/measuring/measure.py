@@ -214,8 +214,7 @@ class _Busy:
         """The mean, the number of readings, and the memory that all processes use."""
         if not self._found:
             self.look(now=True)
-        free, total = self._clock.backend.memory(self._clock.device)
-        used = None if free is None or total is None else total - free
+        used, _, _ = self._clock.backend._usage(self._clock.device)
         return [_figure("utilisation", "percent", "device", _core._mean(self._found)),
                 _figure("utilisation_readings", "count", None, len(self._found)),
                 _figure("device_used_bytes", "bytes", None, used)]

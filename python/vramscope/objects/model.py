@@ -132,7 +132,7 @@ class _Forward:
 
     def _hook(self, number: int) -> Any:
         def returned(module: Any, args: Any, output: Any) -> None:
-            found = [t.numel() * t.element_size() for t in _tensors_in(output)]
+            found: list[int | None] = [_core._tensor_bytes(t) for t in _tensors_in(output)]
             self.outputs += [(number, self.calls, size) for size in found or [None]]
             self.calls += 1
         return returned

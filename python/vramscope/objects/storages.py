@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from vramscope import _core
+
 # Numbers of enum vrs_tensor_kind.
 PARAMETER, GRADIENT, OPTIMIZER_STATE, BUFFER, OTHER = range(5)
 
@@ -46,7 +48,7 @@ def pieces(tensor: Any) -> Iterator[Any]:
 def _memory(tensor: Any) -> tuple[int, int, int | None, int]:
     """(bytes, key of the storage, bytes of the storage, offset in it); one that is opaque is its
     own."""
-    size = tensor.numel() * tensor.element_size()
+    size = _core._tensor_bytes(tensor)
     try:
         storage = tensor.untyped_storage()
         offset = tensor.storage_offset() * tensor.element_size()
@@ -66,7 +68,7 @@ def rows(tensor: Any, owner: int, name: str, kind: int,
         return
     elements = 0 if is_sharded(tensor) else tensor.numel()
     shape, dtype = str(tuple(tensor.shape)), str(tensor.dtype).removeprefix("torch.")
-    full = tensor.numel() * tensor.element_size() if is_sharded(tensor) else None
+    full = _core._tensor_bytes(tensor) if is_sharded(tensor) else None
     for number, piece in enumerate(pieces(tensor)):
         keep.append(piece)
         size, key, storage_bytes, offset = _memory(piece)

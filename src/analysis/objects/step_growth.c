@@ -1,4 +1,6 @@
-/* step_growth.c - the rule for growth over what was read, and two counts of objects compared. */
+/* step_growth.c - judges the readings of steps by the rule for growth.
+ *
+ * What grew is told by two counts of objects. */
 #include "analysis/objects/step_growth.h"
 
 #include <stdbool.h>

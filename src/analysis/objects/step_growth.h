@@ -1,5 +1,5 @@
-/* step_growth.h - whether memory at the ends of steps keeps growing, and the kinds of objects that
- * grew with it. */
+/* step_growth.h - whether memory at the ends of steps keeps growing, with the kinds of objects that
+ * grew. */
 #ifndef VRS_ANALYSIS_STEP_GROWTH_H
 #define VRS_ANALYSIS_STEP_GROWTH_H
 

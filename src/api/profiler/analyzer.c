@@ -122,7 +122,8 @@ static enum vrs_status calls_take(const struct vrs_calls *given, struct calls *r
                            .after_bytes = c.after_bytes,
                            .reserved_bytes = c.reserved_bytes,
                            .peak_bytes = c.peak_bytes,
-                           .grown_bytes = c.grown_bytes };
+                           .grown_bytes = c.grown_bytes,
+                           .shrunk_bytes = c.shrunk_bytes };
     return VRS_OK;
 }
 
@@ -159,7 +160,13 @@ enum vrs_status vrs_calls_total(const struct vrs_calls *calls, struct vrs_calls_
     struct calls taken;
     TRY(calls_take(calls, &taken, err));
     struct calls_totals total = calls_total(&taken);
-    *ret = (struct vrs_calls_totals){ total.grown_bytes, total.seconds };
+    *ret = (struct vrs_calls_totals){ .grown_bytes = total.grown_bytes,
+                                      .shrunk_bytes = total.shrunk_bytes,
+                                      .net_bytes = total.net_bytes,
+                                      .peak_bytes = total.peak_bytes,
+                                      .seconds = total.seconds,
+                                      .mean_seconds = total.mean_seconds,
+                                      .mean_grown_bytes = total.mean_grown_bytes };
     return VRS_OK;
 }
 

@@ -13,6 +13,7 @@
 #include "profiler/driver.h"
 #include "profiler/meter.h"
 #include "profiler/names.h"
+#include "profiler/sources.h"
 #include "vramscope/error.h"
 #include "vramscope/profiler.h"
 
@@ -134,6 +135,12 @@ enum vrs_state vrs_meter_read(struct vrs_meter *meter, uint32_t backend, uint32_
                               struct vrs_stats *ret)
 {
     return meter_read(&meter->meter, backend, device, wait, ret);
+}
+
+void vrs_device_memory(const struct vrs_backend *backend, uint32_t device,
+                       struct vrs_device_memory *ret)
+{
+    sources_memory(backend, device, ret);
 }
 
 void vrs_driver(struct vrs_meter *meter, const char *id, struct vrs_driver_figures *ret)

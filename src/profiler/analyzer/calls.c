@@ -32,14 +32,30 @@ int64_t calls_growth(const struct calls *calls, uint32_t call)
     return bytes_known(before) && bytes_known(after) ? i64_minus(after, before) : BYTES_UNKNOWN;
 }
 
+static int64_t or_0(int64_t bytes)
+{
+    return bytes_known(bytes) ? bytes : 0;
+}
+
+static double mean(double sum, uint32_t count)
+{
+    return count == 0 ? 0 : sum / count;
+}
+
 struct calls_totals calls_total(const struct calls *calls)
 {
-    struct calls_totals total = { 0, 0 };
+    struct calls_totals total = { .seconds = 0 };
     for (uint32_t i = 0; i < calls->count; i++) {
-        if (bytes_known(calls->grown_bytes[i]))
-            total.grown_bytes = i64_plus(total.grown_bytes, calls->grown_bytes[i]);
+        total.grown_bytes = i64_plus(total.grown_bytes, or_0(calls->grown_bytes[i]));
+        if (calls->shrunk_bytes != NULL)
+            total.shrunk_bytes = i64_plus(total.shrunk_bytes, or_0(calls->shrunk_bytes[i]));
+        if (or_0(calls->peak_bytes[i]) > total.peak_bytes)
+            total.peak_bytes = calls->peak_bytes[i];
         if (isfinite(calls->seconds[i]))
             total.seconds += calls->seconds[i];
     }
+    total.net_bytes = i64_minus(total.grown_bytes, total.shrunk_bytes);
+    total.mean_seconds = mean(total.seconds, calls->count);
+    total.mean_grown_bytes = mean((double)total.grown_bytes, calls->count);
     return total;
 }

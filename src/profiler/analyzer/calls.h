@@ -20,6 +20,7 @@ struct calls {
     const int64_t *reserved_bytes;             /* at its end */
     const int64_t *peak_bytes;                 /* allocated, the most during it */
     const int64_t *grown_bytes;                /* from before to after; 0 where it shrank */
+    const int64_t *shrunk_bytes;               /* and the reverse; NULL: not asked for */
 };
 
 /* The calls of each function in their order: of function f those from call[first[f]] up to, without
@@ -40,11 +41,13 @@ static inline bool bytes_known(int64_t bytes)
 int64_t calls_growth(const struct calls *calls, uint32_t call);
 
 struct calls_totals {
-    int64_t grown_bytes;
+    int64_t grown_bytes, shrunk_bytes, net_bytes;
+    int64_t peak_bytes; /* the highest */
     double seconds;
+    double mean_seconds, mean_grown_bytes; /* of a call; 0 of none */
 };
 
-/* Of all calls; what is not known of one is left out. */
+/* Of all calls; what is not known of one counts as 0. */
 struct calls_totals calls_total(const struct calls *calls);
 
 #endif

@@ -1,4 +1,4 @@
-/* chart.c - the element, its title and legend, then what the kind of chart draws. */
+/* chart.c - draws a chart from the outside in: element, title, legend, then what its kind has. */
 #include "render/profiler/chart.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* telemetry.h - events of a tracker as records of telemetry, version 2: JSON objects, and CSV.
+/* telemetry.h - events of a tracker as records of telemetry, version 2.
  *
- * The form has no place for allocator figures that are not known: such a record has 0 there,
+ * A record is a JSON object, or a row of CSV.  The form has no place for allocator figures that are not known: such a record has 0 there,
  * nothing for the device, and a list of them in its metadata, "unknown". */
 #ifndef VRS_RENDER_PROFILER_TELEMETRY_H
 #define VRS_RENDER_PROFILER_TELEMETRY_H

@@ -31,7 +31,17 @@ def test_columns_of_every_kind_of_sequence():
     made = calls(after=array.array("q", [GIB] * 4), before=(0.0,) * 4, function=range(0, 4, 9), peak=iter([GIB] * 4))
     made["function"] = (0,) * 4
     assert _core._patterns(made, THRESHOLDS) == wanted
-    assert _core._totals(calls()) == (4 * GIB, 4.0) and _core._totals(calls(0)) == (0, 0.0)
+
+
+def test_totals_of_calls():
+    made = calls(seconds=[1, 2, 3, 4], peak=[1, 9, 3, 4], freed=[0, GIB, 0, 0])
+    assert _core._totals(made) == {"allocated": 4 * GIB, "freed": GIB, "net": 3 * GIB, "peak": 9, "seconds": 10.0,
+                                   "mean_seconds": 2.5, "mean_allocated": GIB}
+    without = _core._totals(calls())
+    assert (without["freed"], without["net"]) == (0, 4 * GIB)
+    assert set(_core._totals(calls(0)).values()) == {0}
+    with pytest.raises(ValueError, match="freed has 3 rows"):
+        _core._totals(calls(freed=[0] * 3))
 
 
 @pytest.mark.parametrize("name", calls())
@@ -55,7 +65,8 @@ def test_what_is_no_column_of_samples_is_refused(name, column, failure):
 @pytest.mark.parametrize("unknown", [None, math.nan, math.inf])
 def test_unknown_figures_are_unknown_to_the_core(unknown):
     assert _core._gaps(samples(used=[unknown] * 4), THRESHOLDS) == ([], 4)
-    assert _core._totals(calls(allocated=[unknown, 1, 2, 3], seconds=[unknown] * 4)) == (6, 0.0)
+    total = _core._totals(calls(allocated=[unknown, 1, 2, 3], seconds=[unknown] * 4, peak=[unknown, 5, 1, 2]))
+    assert (total["allocated"], total["seconds"], total["peak"]) == (6, 0.0, 5)
 
 
 def test_ids_that_do_not_exist_are_refused():

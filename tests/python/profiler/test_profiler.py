@@ -187,6 +187,7 @@ def test_where_resets_are_forbidden_a_peak_is_a_bound(device):
     assert device.stats()["allocated_peak_bytes"] == 100 * MIB
     result = scope.result
     assert (result.state, result.peak_at_most_bytes) == ("sampled", 100 * MIB) and result.peak_bytes <= 10 * MIB
+    assert result.peak_delta_at_most_bytes == 100 * MIB - result.start_bytes
 
 
 def test_a_foreign_reset_is_said(device):

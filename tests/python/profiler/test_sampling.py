@@ -372,15 +372,19 @@ STOPPED = """
 import os, signal, sys, time
 from vramscope import _core
 sampler = _core.Sampler(backend=_core.Backend(object()), interval=0.01)
+def more(than):
+    end = time.monotonic() + 60
+    while len(sampler.table()) <= than and time.monotonic() < end:
+        time.sleep(0.01)
 sampler.start()
-time.sleep(0.1)
+more(3)
 if os.fork() == 0:
     os.kill(os.getppid(), signal.SIGSTOP)
-    time.sleep(0.6)
+    time.sleep(0.6)  # for so long it is stopped
     os.kill(os.getppid(), signal.SIGCONT)
     os._exit(0)
 os.wait()
-time.sleep(0.1)
+more(len(sampler.table()) + 3)
 sampler.stop()
 samples, counts = sampler.table(), sampler.counts()
 print([s.t_ns for s in samples], counts["skipped"])

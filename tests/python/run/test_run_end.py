@@ -8,7 +8,7 @@ import sys
 
 import pytest
 import vramscope
-from conftest import PACKAGE, environment, run, validate
+from conftest import PACKAGE, ROOT, environment, run, validate
 from run_programs import CATCHES, DIES, ENDS, python, script
 
 def files(folder):
@@ -272,7 +272,16 @@ def test_wrong_values(tmp_path, words, said):
     assert (status, out) == (2, "") and said in err and "Traceback" not in err
 
 
-WATCHED = ENDS.replace('print("done")', "import time\ntime.sleep(0.5)\n" + 'print("done")')
+# It ends when the monitor, if there is one, has taken some samples.
+WATCHED = ENDS.replace('print("done")', f"sys.path.append({str(ROOT / 'tests/python')!r})\nimport sampled\nsampled.wait()\nprint('done')")
+# It dies when some are in the files that a killed program leaves.
+KILLED = ENDS.replace('print("done")', """
+import glob, os, time
+end = time.monotonic() + 60
+while sum(len(open(name).readlines()) for name in glob.glob("out/*.telemetry/*.jsonl")) < 12 and time.monotonic() < end:
+    time.sleep(0.01)
+os.kill(os.getpid(), 9)
+""")
 
 
 def test_samples_are_records_of_telemetry(tmp_path):
@@ -296,7 +305,7 @@ def test_samples_are_records_of_telemetry(tmp_path):
 
 
 def test_a_killed_program_leaves_its_samples(tmp_path):
-    path = script(tmp_path, WATCHED.replace('print("done")', "time.sleep(3); import os; os.kill(os.getpid(), 9)"))
+    path = script(tmp_path, KILLED)
     status, _, _ = python(path, cwd=tmp_path, under=["-o", "out", "--monitor", "--interval=20ms"])
     folder, = (tmp_path / "out").glob("*.telemetry")
     assert status == -9 and sum(len(f.read_text().splitlines()) for f in folder.glob("*.jsonl")) > 10

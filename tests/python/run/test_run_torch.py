@@ -192,7 +192,7 @@ def test_rocm_is_as_cuda(tmp_path):
 
 @pytest.mark.parametrize("form", RECORDED)
 def test_monitor_reads_torchs_counters(tmp_path, form):
-    uses = "kept = torch.randn(1000, device='cuda')\nimport time\ntime.sleep(0.6)"
+    uses = "kept = torch.randn(1000, device='cuda')\nimport sampled\nsampled.wait(1, 4096)"
     seen, status, err = ran(tmp_path, form, uses, "--monitor", "--interval=50ms")
     assert (status, err, seen["settings"]) == (0, "", [True])
     records = [json.loads(line) for file in (tmp_path / "out").glob("*.jsonl") for line in file.read_text().splitlines()]

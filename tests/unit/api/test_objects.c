@@ -543,6 +543,28 @@ static void every_allocation_may_fail(void **state)
     fault_each(ask_growth, NULL, &g);
 }
 
+static void check_parts(uint64_t peak, uint64_t parameters, uint64_t states,
+                        struct vrs_step_parts wanted)
+{
+    struct vrs_step_parts p;
+    vrs_step_parts(peak, parameters, states, &p);
+    assert_true(p.gradients == wanted.gradients && p.states == wanted.states);
+    assert_true(p.activations == wanted.activations);
+    assert_true(p.mostly_activations == wanted.mostly_activations);
+}
+
+static void activations_are_the_rest_of_a_step(void **state)
+{
+    (void)state;
+    check_parts(100, 10, 5, (struct vrs_step_parts){ 10, 5, 75, true });
+    check_parts(100, 10, UINT64_MAX, (struct vrs_step_parts){ 10, 20, 60, true });
+    check_parts(100, 10, 30, (struct vrs_step_parts){ 10, 30, 50, false });
+    check_parts(100, 50, 0, (struct vrs_step_parts){ 50, 0, 0, false });
+    check_parts(10, 50, 0, (struct vrs_step_parts){ 50, 0, 0, false });
+    check_parts(UINT64_MAX, 50, 7, (struct vrs_step_parts){ 50, 7, UINT64_MAX, false });
+    check_parts(10, UINT64_MAX - 1, 3, (struct vrs_step_parts){ UINT64_MAX - 1, 3, 0, false });
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -563,6 +585,7 @@ int main(void)
         cmocka_unit_test(what_was_freed_before_is_not_held_by_cycles),
         cmocka_unit_test(other_rows_have_other_sentences),
         cmocka_unit_test(growth_of_no_steps_is_refused),
+        cmocka_unit_test(activations_are_the_rest_of_a_step),
         cmocka_unit_test(nothing_is_an_answer),
         cmocka_unit_test(every_allocation_may_fail),
     };

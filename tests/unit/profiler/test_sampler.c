@@ -673,6 +673,40 @@ static void it_lives_without_memory(void **state)
     fault_each(use_all, sampled_once, NULL);
 }
 
+static void check_memory(uint64_t left, uint64_t total, uint64_t used)
+{
+    struct vrs_device_memory m;
+    struct vrs_backend backend = { .size = sizeof backend, .memory = memory };
+    b.left = left;
+    b.total = total;
+    vrs_device_memory(&backend, 0, &m);
+    assert_true(m.used == used && m.left == left && m.total == total);
+}
+
+static enum vrs_status no_memory_told(void *arg, uint32_t device, uint64_t *ret_free,
+                                      uint64_t *ret_total)
+{
+    memory(arg, device, ret_free, ret_total);
+    return VRS_IO;
+}
+
+static void what_is_used_of_a_device_is_known_where_both_others_are(void **state)
+{
+    (void)state;
+    check_memory(60, 100, 40);
+    check_memory(100, 100, 0);
+    check_memory(101, 100, VRS_UNKNOWN);
+    check_memory(VRS_UNKNOWN, 100, VRS_UNKNOWN);
+    check_memory(60, VRS_UNKNOWN, VRS_UNKNOWN);
+    struct vrs_device_memory m;
+    struct vrs_backend backend = { .size = sizeof backend };
+    for (int i = 0; i < 2; i++) {
+        vrs_device_memory(&backend, 0, &m);
+        assert_true(m.used == VRS_UNKNOWN && m.left == VRS_UNKNOWN && m.total == VRS_UNKNOWN);
+        backend.memory = no_memory_told;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -694,6 +728,7 @@ int main(void)
         cmocka_unit_test(slots_that_are_over_are_counted_and_not_made_up_for),
         cmocka_unit_test(without_a_thread_there_is_a_reason),
         cmocka_unit_test(a_child_of_fork_can_start_again),
+        cmocka_unit_test(what_is_used_of_a_device_is_known_where_both_others_are),
         cmocka_unit_test(it_lives_without_memory),
     };
     return cmocka_run_group_tests(tests, find_fake, NULL);

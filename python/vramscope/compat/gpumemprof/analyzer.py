@@ -88,6 +88,12 @@ def resolve_collective_attribution_config(
     return config
 
 
+def totals(results: Sequence[Any]) -> dict[str, Any]:
+    """Bytes and seconds of calls together: allocated, freed, net, peak, and means of a call."""
+    freed = [r.memory_freed for r in results]
+    return _core._totals({**_calls(results)[1], "freed": freed})
+
+
 def _calls(results: Sequence[Any]) -> tuple[list[str], dict[str, list[Any]]]:
     """Names of functions in the order of their first calls, and the columns of the calls."""
     ids: dict[str, int] = {}
@@ -411,13 +417,13 @@ class MemoryAnalyzer:
         patterns = self.analyze_memory_patterns(results)
         insights = self.generate_performance_insights(results)
         names, columns = _calls(results)
-        total_bytes, total_seconds = _core._totals(columns)
+        total = _core._totals(columns)
         report: dict[str, Any] = {
             "summary": {
                 "total_functions_analyzed": len(names),
                 "total_function_calls": len(results),
-                "total_memory_allocated": total_bytes,
-                "total_execution_time": total_seconds,
+                "total_memory_allocated": total["allocated"],
+                "total_execution_time": total["seconds"],
                 "analysis_timestamp": results[-1].memory_after.timestamp if results else None,
             },
             "critical_issues": [dict(vars(p)) for p in patterns if p.severity == "critical"],

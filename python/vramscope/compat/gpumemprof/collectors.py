@@ -93,11 +93,10 @@ class CudaDeviceCollector(DeviceMemoryCollector):
         allocated, reserved = stats["allocated_bytes"], stats["reserved_bytes"]
         if allocated is None or reserved is None:
             raise RuntimeError(f"memory of {self.device} is unavailable in this process")
-        free, total = self._backend.memory(self._number)
-        known = free is not None and total is not None
+        used, free, total = self._backend._usage(self._number)
         return DeviceMemorySample(
             allocated_bytes=allocated, reserved_bytes=reserved,
-            used_bytes=total - free if known else None, free_bytes=free, total_bytes=total,
+            used_bytes=used, free_bytes=free, total_bytes=total,
             active_bytes=stats["active_bytes"], inactive_bytes=stats["inactive_split_bytes"],
             device_id=self._number)
 

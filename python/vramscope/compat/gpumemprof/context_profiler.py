@@ -263,20 +263,22 @@ def profile_model_training(model: Any, train_loader: Any, epochs: int = 1, devic
     batches: list[dict[str, Any]] = []
     epoch_summaries = []
     for epoch in range(epochs):
-        first = len(batches)
+        results: list[ProfileResult] = []
         with profiler.profile_context(f"epoch_{epoch}"):
             for number, batch in enumerate(train_loader):
                 with profiler.profile_context(f"batch_{epoch}_{number}"):
                     if step_fn is not None:
                         step_fn(model, batch)
-                batches.append(profiler.results[-1].to_dict())
-        epoch_summaries.append(_of_epoch(epoch, batches[first:]))
+                results.append(profiler.results[-1])
+        batches += [result.to_dict() for result in results]
+        epoch_summaries.append(_of_epoch(epoch, results))
     return {"total_epochs": epochs, "batch_results": batches, "epoch_summaries": epoch_summaries,
             "overall_summary": profiler.get_summary()}
 
 
-def _of_epoch(epoch: int, batches: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"epoch": epoch, "batches_profiled": len(batches),
-            "total_memory_allocated": sum(batch["memory_allocated"] for batch in batches),
-            "average_batch_time":
-                sum(batch["execution_time"] for batch in batches) / max(len(batches), 1)}
+def _of_epoch(epoch: int, results: list[ProfileResult]) -> dict[str, Any]:
+    from vramscope.compat.gpumemprof.analyzer import totals
+    total = totals(results)
+    return {"epoch": epoch, "batches_profiled": len(results),
+            "total_memory_allocated": total["allocated"],
+            "average_batch_time": total["mean_seconds"]}

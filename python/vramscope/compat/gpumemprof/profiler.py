@@ -254,21 +254,21 @@ class GPUMemoryProfiler:
 
     def get_summary(self) -> dict[str, Any]:
         """Sums over all results, and by function; a message where there is none."""
+        from vramscope.compat.gpumemprof.analyzer import totals
         if not self.results:
             return {"message": "No profiling results available"}
         current = self._take_snapshot("current")
         baseline = self._baseline_snapshot.allocated_memory
-        allocated, freed = (sum(getattr(result, name) for result in self.results)
-                            for name in ("memory_allocated", "memory_freed"))
+        total = totals(self.results)
         return {
             "device": str(self.device),
             "total_functions_profiled": len(self.function_stats),
             "total_function_calls": len(self.results),
-            "total_execution_time": sum(result.execution_time for result in self.results),
-            "total_memory_allocated": allocated,
-            "total_memory_freed": freed,
-            "net_memory_change": allocated - freed,
-            "peak_memory_usage": max(result.peak_memory_usage() for result in self.results),
+            "total_execution_time": total["seconds"],
+            "total_memory_allocated": total["allocated"],
+            "total_memory_freed": total["freed"],
+            "net_memory_change": total["net"],
+            "peak_memory_usage": total["peak"],
             "current_memory_usage": current.allocated_memory,
             "baseline_memory_usage": baseline,
             "memory_change_from_baseline": current.allocated_memory - baseline,
@@ -295,9 +295,8 @@ class GPUMemoryProfiler:
 
 
 def _of_function(results: list[ProfileResult]) -> dict[str, Any]:
-    count = len(results)
-    seconds = sum(result.execution_time for result in results)
-    allocated = sum(result.memory_allocated for result in results)
-    return {"call_count": count, "total_time": seconds, "avg_time": seconds / count,
-            "total_memory_allocated": allocated, "avg_memory_allocated": allocated / count,
-            "peak_memory": max(result.peak_memory_usage() for result in results)}
+    from vramscope.compat.gpumemprof.analyzer import totals
+    total = totals(results)
+    return {"call_count": len(results), "total_time": total["seconds"],
+            "avg_time": total["mean_seconds"], "total_memory_allocated": total["allocated"],
+            "avg_memory_allocated": total["mean_allocated"], "peak_memory": total["peak"]}

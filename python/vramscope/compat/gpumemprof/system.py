@@ -179,7 +179,10 @@ def _host() -> dict[str, Any]:
 
 
 def memory_summary(device: Any = None) -> str:
-    """A text of several lines: the device, its memory in use, shares, and at most five hints."""
+    """A text of several lines: the device, its memory in use, shares, and at most five hints.
+
+    Without a device there are no hints, which would be about memory that nobody has.
+    """
     info, memory = get_gpu_info(device), check_memory_fragmentation(device)
 
     def size(of: dict[str, Any], name: str) -> str:
@@ -194,7 +197,9 @@ def memory_summary(device: Any = None) -> str:
         value = memory[name]
         return "unknown" if value is None else f"{value:.1%}"
 
-    hints = suggest_memory_optimization(memory)[:5]
+    hints = [] if "error" in memory else suggest_memory_optimization(memory)[:5]
+    advice = ["Optimization Suggestions:", *(f"  {number}. {hint}"
+                                             for number, hint in enumerate(hints, 1)), ""]
     rule = "=" * 60
     return "\n".join([
         rule, "GPU MEMORY SUMMARY", rule,
@@ -209,8 +214,7 @@ def memory_summary(device: Any = None) -> str:
         f"  Reservation: {share('reservation_ratio')}",
         f"  Fragmentation: {share('fragmentation_ratio')}",
         f"  Waste: {share('waste_ratio')}", "",
-        "Optimization Suggestions:",
-        *(f"  {number}. {hint}" for number, hint in enumerate(hints, 1)), "", rule])
+        *(advice if hints else []), rule])
 
 
 class MemoryContext:

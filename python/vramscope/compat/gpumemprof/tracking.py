@@ -1,4 +1,4 @@
-"""What trackers of a device and of the host have in common: events, alerts, statistics, files."""
+"""The base of gpumemprof's trackers: events, alerts, statistics, files."""
 from __future__ import annotations
 
 import os

@@ -93,13 +93,13 @@ class MemoryWatchdog:
             return None
         from vramscope.compat import _device
         backend, number = _device.bind(self.tracker.device)
-        before = backend.stats(number)["reserved_bytes"]
+        before = backend.stats(number)
         if aggressive:
             gc.collect()
             backend.synchronize(number)
         backend.empty_cache(number)
-        after = backend.stats(number)["reserved_bytes"]
-        return None if before is None or after is None else max(0, before - after)
+        grown = backend._changes(before, number)["reserved_bytes"]
+        return None if grown is None else max(0, -grown)
 
     def _tell(self, kind: str, text: str, metadata: dict[str, Any] | None) -> None:
         import logging

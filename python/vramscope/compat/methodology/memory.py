@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import sys
 
+from vramscope import _core
 from vramscope.compat import _history
 from vramscope.compat._printing import out
-from vramscope.compat.methodology._given import GB, gigabytes, mover, names, ratio
+from vramscope.compat.methodology._given import gigabytes, mover, names, ratio
 from vramscope.measuring.clocks import clock_for
 from vramscope.measuring.measure import memory_summary
 
@@ -180,7 +181,9 @@ def profile_memory_usage(model: Any, sample_batch: Any, sample_target: Any, *,
         optimizer.step()
         stage("After optimizer step")
         optimizer.zero_grad()
-        allocated, reserved, peak = stage("After zero_grad")
+        last = stage("After zero_grad")
+        allocated, reserved = gigabytes(last.allocated_bytes), gigabytes(last.reserved_bytes)
+        peak = gigabytes(last.peak_bytes)
         out(f"{_THIN}\n\nPeak memory usage: {peak:.2f} GB")
         out("\n".join(["", _RULE, "DETAILED MEMORY SUMMARY", _RULE,
                        memory_summary(clock.backend, clock.device), *_note(clock)]))
@@ -189,49 +192,51 @@ def profile_memory_usage(model: Any, sample_batch: Any, sample_target: Any, *,
         out("⚠️ Memory fragmentation detected\n"
             f" Reserved: {reserved:.2f} GB, Allocated: {allocated:.2f} GB\n"
             " Suggestion: Call torch.cuda.empty_cache() periodically")
-    parameters = _bytes_of(model.parameters()) / GB
-    out("\n".join(_estimate(parameters, peak, optimizer)))
-    return {"peak_gb": peak, "parameters_gb": parameters,
+    parameters = _core._tensor_bytes(*model.parameters())
+    out("\n".join(_estimate(parameters, last.peak_bytes, optimizer)))
+    return {"peak_gb": peak, "parameters_gb": gigabytes(parameters),
             "fragmentation_ratio": 1.0 if allocated == 0 else ratio(reserved, allocated)}
 
 
-def _stages(profiler: Profiler) -> Callable[[str], tuple[float, float, float]]:
-    """What prints the line of a stage, and returns its allocated, reserved and peak figures."""
-    def stage(name: str) -> tuple[float, float, float]:
+def _stages(profiler: Profiler) -> Callable[[str], _core.Record]:
+    """What prints the line of a stage, and returns its record."""
+    def stage(name: str) -> _core.Record:
         record = profiler.checkpoint(name)
-        allocated = gigabytes(None if record is None else record.allocated_bytes)
-        reserved = gigabytes(None if record is None else record.reserved_bytes)
-        peak = gigabytes(None if record is None else record.peak_bytes)
+        assert record is not None  # it is enabled
+        allocated, reserved = gigabytes(record.allocated_bytes), gigabytes(record.reserved_bytes)
+        peak = gigabytes(record.peak_bytes)
         out(f"{name:30s} | Alloc: {allocated:5.2f} GB | Reserved: {reserved:5.2f} GB | "
             f"Peak: {peak:5.2f} GB")
-        return allocated, reserved, peak
+        return record
     return stage
 
 
-def _bytes_of(tensors: Iterable[Any]) -> int:
-    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
-
-
-def _state_bytes(optimizer: Any) -> int:
-    """Bytes of the tensors in an optimizer's state."""
+def _state_bytes(optimizer: Any) -> int | None:
+    """Bytes of the tensors in an optimizer's state; None for those of Adam, which are estimated."""
+    if _is_adam(optimizer):
+        return None
     states = getattr(optimizer, "state", {})
-    return _bytes_of(value for state in list(states.values()) for value in dict(state).values()
-                     if hasattr(value, "element_size"))
+    return _core._tensor_bytes(*(value for state in list(states.values())
+                                 for value in dict(state).values()
+                                 if hasattr(value, "element_size")))
 
 
-def _estimate(parameters: float, peak: float, optimizer: Any) -> list[str]:
-    """Lines on what the peak consists of; gradients count as much as parameters do."""
-    is_adam = any(of.__name__ == "Adam" for of in type(optimizer).__mro__)
-    name = "Adam" if is_adam else type(optimizer).__name__
-    state = parameters * 2 if is_adam else _state_bytes(optimizer) / GB
-    activations = peak - parameters - parameters - state
-    lines = ["", f"Model parameters: {parameters:.2f} GB",
-             f"Gradients (estimate): {parameters:.2f} GB",
-             f"Optimizer states ({name}): {state:.2f} GB"]
-    if activations > 0:
-        lines.append(f"Activations (estimate): {activations:.2f} GB")
-        if activations > peak * 0.5:
-            lines += ["", "🎯 Activations dominate memory usage", " Suggestions:",
-                      " 1. Use gradient checkpointing", " 2. Reduce batch size",
-                      " 3. Use mixed precision (FP16/BF16)"]
+def _is_adam(optimizer: Any) -> bool:
+    return any(of.__name__ == "Adam" for of in type(optimizer).__mro__)
+
+
+def _estimate(parameters: int, peak: int | None, optimizer: Any) -> list[str]:
+    """Lines on what the peak consists of."""
+    gradients, states, activations, mostly = _core._step_parts(peak, parameters,
+                                                               _state_bytes(optimizer))
+    name = "Adam" if _is_adam(optimizer) else type(optimizer).__name__
+    lines = ["", f"Model parameters: {gigabytes(parameters):.2f} GB",
+             f"Gradients (estimate): {gigabytes(gradients):.2f} GB",
+             f"Optimizer states ({name}): {gigabytes(states):.2f} GB"]
+    if activations:
+        lines.append(f"Activations (estimate): {gigabytes(activations):.2f} GB")
+    if mostly:
+        lines += ["", "🎯 Activations dominate memory usage", " Suggestions:",
+                  " 1. Use gradient checkpointing", " 2. Reduce batch size",
+                  " 3. Use mixed precision (FP16/BF16)"]
     return lines

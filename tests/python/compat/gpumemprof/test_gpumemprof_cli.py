@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import types
 
 import pytest
@@ -270,10 +269,10 @@ def test_a_device_that_is_not_there_B66(device):
     assert done.status == 1 and done.err == "Error: device 7 is not available: there are 2\n"
 
 
-def program(*argv, **more):
-    """The command as a program of its own, on the simulated device that the environment names."""
+def program(*argv, code=None, **more):
+    """The command, or code that calls it, as a program of its own on the simulated device that the environment names."""
     env = {**os.environ, "PYTHONPATH": PACKAGE, "VRAMSCOPE_BACKEND": "sim", "PYTHONUNBUFFERED": "1", **more}
-    return subprocess.Popen([sys.executable, "-B", "-m", "vramscope.compat.gpumemprof", *argv], env=env, text=True,
+    return subprocess.Popen([sys.executable, "-B", *(["-c", code] if code else ["-m", "vramscope.compat.gpumemprof"]), *argv], env=env, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
 
 
@@ -285,13 +284,27 @@ def test_a_program_of_its_own_B61_B66():
     assert running.wait(60) == 5
 
 
+# The command, which also says each time it has sampled.
+SAMPLED = """
+import sys
+from vramscope.compat.gpumemprof import cli, diagnose
+make = diagnose._sampler
+def sampler(device):
+    ask = make(device)
+    def sample():
+        print("sampled", flush=True)
+        return ask()
+    return sample
+diagnose._sampler = sampler
+sys.exit(cli.main())
+"""
+
+
 def test_an_interrupt_leaves_whole_files_B66(tmp_path):
     folder = tmp_path / "out"
-    running = program("diagnose", "--duration", "600", "--interval", "0.01", "--output", str(folder))
-    end = time.monotonic() + 60
-    while not (folder / "environment.json").exists() and time.monotonic() < end:
-        time.sleep(0.01)
-    time.sleep(0.3)
+    running = program("diagnose", "--duration", "60", "--interval", "0.01", "--output", str(folder), code=SAMPLED)
+    for _ in range(3):
+        assert running.stdout.readline() == "sampled\n"
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
     assert (running.returncode, err) == (130, "") and "Status: INTERRUPTED (exit_code=130)" in out

@@ -10,7 +10,7 @@ import threading
 import time
 
 import pytest
-from conftest import PACKAGE
+from conftest import PACKAGE, ROOT
 from gpumemprof_command import check_golden, masked, run
 from gpumemprof_made import MIB
 from vramscope import sim
@@ -194,18 +194,29 @@ def test_a_device_that_is_not_there_B62_B63_B66(device):
         assert done.status == 1 and done.err == "Error: device 7 is not available: there are 2\n"
 
 
+# The command, which also says when there are some samples.
+SAMPLED = """
+import sys, threading
+import sampled
+from vramscope.compat.gpumemprof import cli
+def tell():
+    sampled.wait(3, begins=True)
+    sys.stdout.write("sampled\\n")
+threading.Thread(target=tell, daemon=True).start()
+sys.exit(cli.main())
+"""
+
+
 @pytest.mark.parametrize("command", ["monitor", "track"])
 def test_an_interrupt_leaves_whole_files_B62_B63_B66(command, tmp_path):
     path = tmp_path / "out.json"
-    env = {**os.environ, "PYTHONPATH": PACKAGE, "VRAMSCOPE_BACKEND": "sim", "PYTHONUNBUFFERED": "1"}
-    running = subprocess.Popen([sys.executable, "-B", "-m", "vramscope.compat.gpumemprof", command, "--duration", "600", "--interval",
-                                "0.01", "--output", str(path), "--format", "json"], env=env, text=True, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE)
+    env = {**os.environ, "PYTHONPATH": f"{PACKAGE}:{ROOT / 'tests/python'}", "VRAMSCOPE_BACKEND": "sim", "PYTHONUNBUFFERED": "1"}
+    running = subprocess.Popen([sys.executable, "-B", "-c", SAMPLED, command, "--duration", "60", "--interval", "0.01", "--output",
+                                str(path), "--format", "json"], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     lines = []
-    while not (lines and lines[-1].startswith("Elapsed: 0.0s")):
+    while "sampled\n" not in lines or not any(line.startswith("Elapsed: ") for line in lines):
         lines.append(running.stdout.readline())
         assert lines[-1] != "", running.stderr.read()
-    time.sleep(0.3)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
     assert (running.returncode, err) == (130, "") and "stopped by user\n" in out and f"saved to: {path}\n" in out

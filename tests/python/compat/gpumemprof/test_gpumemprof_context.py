@@ -189,6 +189,7 @@ def test_a_training_is_measured_batch_by_batch_B57(device):
     def step(given, batch):
         seen.append((given.trains, batch))
         kept.append(device.alloc(batch * 2 * MIB))
+        device.advance(batch * 1_000_000_000)
 
     results = gpumemprof.profile_model_training(model, [1, 2, 3], epochs=2, step_fn=step)
     assert seen == [(True, batch) for batch in (1, 2, 3, 1, 2, 3)]
@@ -199,6 +200,7 @@ def test_a_training_is_measured_batch_by_batch_B57(device):
         ["epoch", "batches_profiled", "total_memory_allocated", "average_batch_time"]] * 2
     assert [(s["epoch"], s["batches_profiled"], s["total_memory_allocated"]) for s in results["epoch_summaries"]] == [
         (0, 3, 12 * MIB), (1, 3, 12 * MIB)]
+    assert [s["average_batch_time"] for s in results["epoch_summaries"]] == [pytest.approx(2)] * 2
     assert results["overall_summary"]["total_functions_profiled"] == 1 + 2 + 6
     empty = gpumemprof.profile_model_training(model, [])
     assert empty["epoch_summaries"] == [

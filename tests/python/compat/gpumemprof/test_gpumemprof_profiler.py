@@ -245,15 +245,17 @@ def test_summary_B11(device):
     for _ in range(2):
         profiler.profile_function(work)
     with profiler.profile_context("free"):
+        device.advance(3_000_000_000)
         device.free(held.pop())
     summary = profiler.get_summary()
     assert list(summary) == SUMMARY and [list(f) for f in summary["function_summaries"].values()] == [OF_FUNCTION] * 2
     seconds = [result.execution_time for result in profiler.results]
+    assert sum(seconds) >= 3
     assert summary["function_summaries"]["work"] == {
         "call_count": 2, "total_time": sum(seconds[:2]), "avg_time": sum(seconds[:2]) / 2, "total_memory_allocated": 80 * MIB,
         "avg_memory_allocated": 40 * MIB, "peak_memory": 340 * MIB}
     assert {name: summary[name] for name in SUMMARY if name != "function_summaries"} == {
-        "device": "cuda:0", "total_functions_profiled": 2, "total_function_calls": 3, "total_execution_time": sum(seconds),
+        "device": "cuda:0", "total_functions_profiled": 2, "total_function_calls": 3, "total_execution_time": pytest.approx(sum(seconds)),
         "total_memory_allocated": 80 * MIB, "total_memory_freed": 40 * MIB, "net_memory_change": 40 * MIB,
         "peak_memory_usage": 340 * MIB, "current_memory_usage": 40 * MIB, "baseline_memory_usage": 0,
         "memory_change_from_baseline": 40 * MIB, "monitoring_active": False, "snapshots_collected": 0}

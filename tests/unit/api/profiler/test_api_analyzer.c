@@ -26,7 +26,7 @@ static const int64_t numbers[] = { 0, 1 }, none[COUNT];
 static const uint8_t yes[COUNT] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
 
 static const struct vrs_calls calls = { sizeof calls, COUNT, 1,     function, at,   at,
-                                        none,         bytes, bytes, bytes,    grown };
+                                        none,         bytes, bytes, bytes,    grown, grown };
 static const struct vrs_samples samples = { .size = sizeof samples,
                                             .count = COUNT,
                                             .time_ns = bytes,
@@ -148,6 +148,9 @@ static void totals_and_scores(void **state)
     struct vrs_calls_totals total;
     assert_int_equal(vrs_calls_total(&calls, &total, NULL), VRS_OK);
     assert_true(total.grown_bytes == 49 * GIB && total.seconds == 45);
+    assert_true(total.shrunk_bytes == 49 * GIB && total.net_bytes == 0);
+    assert_true(total.peak_bytes == 90 * GIB && total.mean_seconds == 4.5);
+    assert_true(total.mean_grown_bytes == 4.9 * (double)GIB);
     struct vrs_score score =
         vrs_score((const uint64_t[]){ 1, 1, 0 }, (const uint64_t[]){ 0, 1, 1 });
     assert_int_equal(score.points, 100 - 5 - 10 - 8 - 15);

@@ -22,7 +22,7 @@
 struct made {
     uint32_t function[12];
     double started[12], seconds[12];
-    int64_t before[12], after[12], reserved[12], peak[12], grown[12];
+    int64_t before[12], after[12], reserved[12], peak[12], grown[12], shrunk[12];
 };
 
 /* Twelve calls of functions 0 and 1 in turn, of which each leaves `grown` behind. */
@@ -36,14 +36,15 @@ static struct made made_of(int64_t grown)
         m.before[i] = i * grown;
         m.after[i] = m.peak[i] = m.reserved[i] = (i + 1) * grown;
         m.grown[i] = grown;
+        m.shrunk[i] = i;
     }
     return m;
 }
 
 static struct calls calls_of(const struct made *m, uint32_t count)
 {
-    return (struct calls){ count,     2,        m->function, m->started, m->seconds,
-                           m->before, m->after, m->reserved, m->peak,    m->grown };
+    return (struct calls){ count,    2,           m->function, m->started, m->seconds, m->before,
+                           m->after, m->reserved, m->peak,     m->grown,   m->shrunk };
 }
 
 static const double *defaults(void)
@@ -101,16 +102,25 @@ static void calls_are_sorted_by_function(void **state)
     arena_free(&arena);
 }
 
-static void totals_leave_out_what_is_unknown(void **state)
+static void what_is_unknown_counts_as_0_in_totals(void **state)
 {
     (void)state;
     struct made m = made_of(MIB);
-    m.grown[3] = BYTES_UNKNOWN;
+    m.grown[3] = m.shrunk[2] = m.peak[11] = BYTES_UNKNOWN;
     m.seconds[4] = NAN;
     struct calls calls = calls_of(&m, 12);
     struct calls_totals total = calls_total(&calls);
     assert_int_equal(total.grown_bytes, 11 * MIB);
-    assert_true(total.seconds == 11);
+    assert_int_equal(total.shrunk_bytes, 64);
+    assert_int_equal(total.net_bytes, 11 * MIB - 64);
+    assert_int_equal(total.peak_bytes, 11 * MIB);
+    assert_true(total.seconds == 11 && total.mean_seconds == 11.0 / 12);
+    assert_true(total.mean_grown_bytes == 11.0 * (double)MIB / 12);
+    calls.shrunk_bytes = NULL;
+    assert_int_equal(calls_total(&calls).net_bytes, 11 * MIB);
+    calls.count = 0;
+    total = calls_total(&calls);
+    assert_true(total.mean_seconds == 0 && total.mean_grown_bytes == 0 && total.peak_bytes == 0);
     assert_int_equal(calls_growth(&calls, 5), MIB);
     m.before[5] = BYTES_UNKNOWN;
     assert_int_equal(calls_growth(&calls, 5), BYTES_UNKNOWN);
@@ -166,6 +176,7 @@ static void figures_may_be_anything(void **state)
             m.after[i] = odd[(i * 5 + turn) % 6];
             m.reserved[i] = odd[(i + 2) % 6];
             m.peak[i] = odd[(i * 5 + 3) % 6];
+            m.shrunk[i] = odd[(i + 4) % 6];
             m.grown[i] = turn == 0 ? INT64_MAX : odd[(i + turn * 2) % 6];
             m.started[i] = odd_s[(i + turn) % 6];
             m.seconds[i] = odd_s[(i * 5 + turn) % 6];
@@ -236,7 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_threshold_has_a_name_of_its_own),
         cmocka_unit_test(calls_are_sorted_by_function),
-        cmocka_unit_test(totals_leave_out_what_is_unknown),
+        cmocka_unit_test(what_is_unknown_counts_as_0_in_totals),
         cmocka_unit_test(functions_that_grow_leak),
         cmocka_unit_test(no_calls_have_no_findings),
         cmocka_unit_test(figures_may_be_anything),
