@@ -118,16 +118,19 @@ class Handle:
 
         `flush` waits longer.
         """
-        if not self._on:
-            return
-        self._on = False
-        atexit.unregister(self.cancel)
-        gc.callbacks.remove(self._collector)
-        self._stop_saving()
-        # A child of fork has no such thread.
-        if self._pid == os.getpid() and threading.current_thread() is not self._thread:
-            self._queue.put(None)
+        alone = self._pid != os.getpid()  # a child of fork has no such thread
+        if self._on:
+            self._on = False
+            gc.callbacks.remove(self._collector)
+            self._stop_saving()
+            if not alone:
+                self._queue.put(None)
+        # At the exit it is called again where the thread still looks: one that lets tensors go
+        # while the interpreter ends would abort the process.
+        if not alone and threading.current_thread() is not self._thread:
             self._thread.join(_SECONDS_JOINED)
+        if alone or not self._thread.is_alive():
+            atexit.unregister(self.cancel)
 
     def flush(self) -> None:
         """Waits until what was collected so far has been looked at."""
