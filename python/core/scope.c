@@ -28,12 +28,13 @@ struct entry {
 struct scope {
     PyObject_HEAD struct profiler_object *profiler;
     PyObject *name;
-    PyObject *result;      /* of the last time; or NULL */
+    PyObject *result;      /* of the last time, once somebody has asked; or NULL */
     struct timing *timing; /* of that result, while the device's time is not known; or NULL */
     struct entry *last;    /* the entry that was opened last of those that are open; or NULL */
     struct vrs_detail detail;
-    uint32_t skipped; /* entries while the profiler was disabled */
-    bool time_device;
+    struct vrs_scope_result row; /* of the last time; nothing before `left` */
+    uint32_t skipped;            /* entries while the profiler was disabled */
+    bool time_device, left;
 };
 
 /* The innermost entry of the context, NULL for none; a new reference.  False with an exception. */
@@ -148,14 +149,15 @@ static void count_end(struct entry *e)
     Py_CLEAR(e->counted);
 }
 
-/* Opens the scope once more, without making it the innermost.  NULL with an exception. */
-static struct entry *entry_open(struct scope *s)
+/* Opens the scope once more below the innermost entry, or NULL, without making it the innermost.
+ * NULL with an exception. */
+static struct entry *entry_open(struct scope *s, const struct entry *below)
 {
     struct profiler_object *p = s->profiler;
     struct core_state *state = p->state;
-    uint32_t device, parent, path;
-    if (!profiler_ready(p, &device) || !innermost_path(state, &parent) ||
-        !path_id(state, parent, s->name, &path))
+    uint32_t device, path;
+    if (!profiler_ready(p, &device) ||
+        !path_id(state, below != NULL ? below->row.path : 0, s->name, &path))
         return NULL;
     struct entry *e = PyObject_GC_New(struct entry, state->entry);
     if (e == NULL)
@@ -210,26 +212,16 @@ static void result_forget(struct scope *s)
     Py_XDECREF(result);
 }
 
-/* The result of the last time.  The device's time of it is told later where there is an event of
- * its end, which is taken over. */
-static void result_keep(struct scope *s, struct entry *e, const struct vrs_scope_result *row,
-                        PyObject *ended)
+/* The device's time of the last result is told later where there is an event of its end, which is
+ * taken over. */
+static struct timing *timing_of(struct entry *e, PyObject *ended,
+                                const struct vrs_scope_result *row)
 {
-    struct profiler_object *p = e->profiler;
-    struct timing *timing = NULL;
-    if (ended != NULL) {
-        PyObject *begun = e->begun;
-        e->begun = NULL;
-        timing = timing_add(p, begun, ended, row);
-    }
-    PyObject *result = scope_view(p->state, row, p->made);
-    if (result == NULL) {
-        exception_drop();
-        p->failed++;
-    }
-    result_forget(s);
-    s->result = result;
-    s->timing = timing;
+    PyObject *begun = e->begun;
+    if (ended == NULL)
+        return NULL;
+    e->begun = NULL;
+    return timing_add(e->profiler, begun, ended, row);
 }
 
 /* Ends the entry's interval and keeps the result with the scope.  `type` is that of an exception,
@@ -253,19 +245,18 @@ static void entry_close(struct scope *s, struct entry *e, PyObject *type)
     }
     if (p->synchronize)
         profiler_synchronize(p, e->row.device);
-    struct vrs_scope_result row;
     count_end(e);
-    vrs_scope_close(p->profiler, &e->row, raised, device_ns, &row);
-    result_keep(s, e, &row, ended);
+    result_forget(s);
+    vrs_scope_close(p->profiler, &e->row, raised, device_ns, &s->row);
+    s->left = true;
+    s->timing = timing_of(e, ended, &s->row);
     entry_unlink(s, e);
 }
 
-/* The entry is the innermost one of this context from now on. */
-static bool entry_resume(struct entry *e)
+/* The entry is the innermost one of this context from now on; the one that was, which is taken
+ * over, may be NULL. */
+static bool entry_resume(struct entry *e, struct entry *before)
 {
-    struct entry *before;
-    if (!innermost(e->profiler->state, &before))
-        return false;
     Py_XDECREF((PyObject *)e->parent);
     e->parent = before;
     return innermost_set(e->profiler->state, e);
@@ -289,10 +280,15 @@ static PyObject *scope_enter(PyObject *self, PyObject *unused)
         s->skipped++;
         return Py_NewRef(self);
     }
-    struct entry *e = entry_open(s);
-    if (e == NULL)
+    struct entry *before;
+    if (!innermost(s->profiler->state, &before))
         return NULL;
-    if (!entry_resume(e)) {
+    struct entry *e = entry_open(s, before);
+    if (e == NULL) {
+        Py_XDECREF((PyObject *)before);
+        return NULL;
+    }
+    if (!entry_resume(e, before)) {
         exception_drop();
         s->profiler->failed++;
     }
@@ -300,14 +296,23 @@ static PyObject *scope_enter(PyObject *self, PyObject *unused)
     return Py_NewRef(self);
 }
 
-/* The entry to close: the innermost of the context if it is the scope's, else the last opened. */
+/* The entry to close: the innermost of the context if it is the scope's, and the one before it is
+ * the innermost then; else the last opened. */
 static struct entry *entry_to_close(struct scope *s)
 {
+    struct core_state *state = s->profiler->state;
     struct entry *e = NULL;
-    if (!innermost(s->profiler->state, &e))
+    if (s->last != NULL && atomic_load_explicit(&state->entries, memory_order_relaxed) == 1)
+        e = (struct entry *)Py_NewRef((PyObject *)s->last); /* no other is open in any context */
+    else if (!innermost(state, &e))
         exception_drop();
-    if (e != NULL && e->scope == s)
+    if (e != NULL && e->scope == s) {
+        if (!innermost_set(state, e->parent)) {
+            exception_drop();
+            s->profiler->failed++;
+        }
         return e;
+    }
     Py_XDECREF((PyObject *)e);
     return (struct entry *)Py_XNewRef((PyObject *)s->last);
 }
@@ -323,10 +328,6 @@ static PyObject *scope_exit(PyObject *self, PyObject *const *args, Py_ssize_t co
     struct entry *e = entry_to_close(s);
     if (e == NULL)
         Py_RETURN_FALSE;
-    if (!entry_pause(e)) {
-        exception_drop();
-        s->profiler->failed++;
-    }
     entry_close(s, e, count > 0 ? args[0] : Py_None);
     Py_DECREF((PyObject *)e);
     Py_RETURN_FALSE;
@@ -340,7 +341,12 @@ static PyObject *scope_open(PyObject *self, PyObject *unused)
     (void)unused;
     if (!s->profiler->enabled)
         Py_RETURN_NONE;
-    return (PyObject *)entry_open(s);
+    struct entry *below;
+    if (!innermost(s->profiler->state, &below))
+        return NULL;
+    struct entry *e = entry_open(s, below);
+    Py_XDECREF((PyObject *)below);
+    return (PyObject *)e;
 }
 
 static PyObject *scope_close(PyObject *self, PyObject *const *args, Py_ssize_t count)
@@ -357,8 +363,9 @@ static PyObject *scope_close(PyObject *self, PyObject *const *args, Py_ssize_t c
 
 static PyObject *entry_resume_method(PyObject *self, PyObject *unused)
 {
+    struct entry *e = (struct entry *)self, *before;
     (void)unused;
-    if (!entry_resume((struct entry *)self))
+    if (!innermost(e->profiler->state, &before) || !entry_resume(e, before))
         return NULL;
     Py_RETURN_NONE;
 }
@@ -377,28 +384,28 @@ static PyObject *get_name(PyObject *self, void *closure)
     return Py_NewRef(((struct scope *)self)->name);
 }
 
-/* Makes the result anew where the device has come to its end meanwhile.  False with an exception. */
-static bool result_renew(struct scope *s)
+/* Takes the device's time where the device has come to its end meanwhile. */
+static void result_renew(struct scope *s)
 {
     struct timing *timing = s->timing;
     struct vrs_scope_result row;
     if (!timing_told(s->profiler, timing, &row) || s->timing != timing)
-        return true; /* not yet, or the scope was left again while that was asked */
-    PyObject *result = scope_view(s->profiler->state, &row, s->profiler->made);
-    if (result == NULL)
-        return false;
+        return; /* not yet, or the scope was left again while that was asked */
     result_forget(s);
-    s->result = result;
-    return true;
+    s->row = row;
 }
 
 static PyObject *get_result(PyObject *self, void *closure)
 {
     struct scope *s = (struct scope *)self;
     (void)closure;
-    if (s->timing != NULL && !result_renew(s))
-        return NULL;
-    return Py_NewRef(s->result != NULL ? s->result : Py_None);
+    if (!s->left)
+        Py_RETURN_NONE;
+    if (s->timing != NULL)
+        result_renew(s);
+    if (s->result == NULL)
+        s->result = scope_view(s->profiler->state, &s->row, s->profiler->made);
+    return Py_XNewRef(s->result);
 }
 
 static PyObject *get_profiler(PyObject *self, void *closure)

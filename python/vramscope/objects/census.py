@@ -1,7 +1,7 @@
 """Counts the device tensors that were born, and those that died, between two moments.
 
-A weak reference on every tensor of the first moment tells which of them died; one scan at the
-second tells what was born and survives.  What is born and gone between the two is not seen here:
+A weak reference on every tensor of the first moment tells which of them died; a scan at the second
+tells what was born and survives: of the collector's young objects, unless older ones may be new.  What is born and gone between the two is not seen here:
 the device's own counts of allocations have it.
 """
 from __future__ import annotations
@@ -17,26 +17,54 @@ if TYPE_CHECKING:
 
     from vramscope import _core
 
-__all__ = ["begin", "device_tensors"]
+__all__ = ["begin"]
 
 
-def device_tensors(backend: _core.Backend, device: int | None = None) -> list[Any]:
-    """Tensors on a device, or on all, that the collector knows; of a simulated one its Handles."""
-    from vramscope._core import Handle, _instances
-    if backend.name == "sim":
-        return [handle for handle in _instances(gc.get_objects(), Handle)
-                if handle.live and device in (None, handle.device)]
-    kind = getattr(sys.modules.get("torch"), "Tensor", None)
-    return [] if kind is None else [tensor for tensor in _instances(gc.get_objects(), kind)
-                                    if tensor.is_cuda and device in (None, tensor.device.index)]
-
-
-def begin(backend: _core.Backend, device: int) -> Callable[[], tuple[int, int]]:
-    """Begins to count; what it returns ends that: (born, died)."""
-    before = {id(thing): weakref.ref(thing) for thing in device_tensors(backend, device)}
+def begin(backend: _core.Backend, device: int | None) -> Callable[[], tuple[int, int]]:
+    """Begins to count on a device, or on all; what it returns tells (born, died)."""
+    there = _is_on(backend, device)
+    # Those elsewhere too: a tensor may move to the device and stay the same object.
+    before = {id(thing): (weakref.ref(thing), there(thing))
+              for thing in _things(backend, gc.get_objects())}
+    promoted = _promotions()
 
     def end() -> tuple[int, int]:
-        now = device_tensors(backend, device)
-        kept = sum(id(thing) in before and before[id(thing)]() is thing for thing in now)
-        return len(now) - kept, len(before) - kept
+        arrived = kept = 0
+        for ref, was_there in before.values():
+            thing = ref()
+            if thing is not None and there(thing):
+                kept += was_there
+                arrived += not was_there
+        new = _things(backend, _young() if promoted == _promotions() else gc.get_objects())
+        fresh = sum(there(thing) and (id(thing) not in before or before[id(thing)][0]() is not thing)
+                    for thing in new)
+        return arrived + fresh, sum(was_there for _, was_there in before.values()) - kept
     return end
+
+
+def _things(backend: _core.Backend, objects: list[Any]) -> list[Any]:
+    """The tensors among objects; of a simulation the Handles."""
+    from vramscope._core import Handle, _instances
+    kind = Handle if backend.name == "sim" else getattr(sys.modules.get("torch"), "Tensor", None)
+    return [] if kind is None else _instances(objects, kind)
+
+
+def _is_on(backend: _core.Backend, device: int | None) -> Callable[[Any], bool]:
+    """Tells whether a tensor is on the device, or on any."""
+    if backend.name == "sim":
+        return lambda handle: handle.live and device in (None, handle.device)
+    return lambda tensor: tensor.is_cuda and device in (None, tensor.device.index)
+
+
+def _promotions() -> object:
+    """Equal at two moments: what was made between them is among the young objects at the second.
+
+    Never equal where the collector has other generations than CPython had up to 3.13.
+    """
+    if sys.version_info >= (3, 14):
+        return object()
+    return [generation["collections"] for generation in gc.get_stats()[1:]]
+
+
+def _young() -> list[Any]:
+    return gc.get_objects(0) + gc.get_objects(1)

@@ -47,12 +47,6 @@ def gauge(backend: _core.Backend, number: int, from_reset: bool = False) -> Any:
                           strict=False, stack=0, synchronize=False, from_reset=from_reset)
 
 
-def _device_tensors(backend: _core.Backend) -> int:
-    """Tensors on devices that the collector of garbage knows."""
-    from vramscope.objects import census
-    return len(census.device_tensors(backend))
-
-
 def _stack() -> str:
     """The innermost frames of the program, outermost first, as traceback writes them."""
     import traceback
@@ -76,7 +70,7 @@ class _Call:
         profiler._reset_peak()
         self._scope.__enter__()
         self._before = profiler._take_snapshot(f"before_{name}")
-        self._tensors = profiler._count_tensors()
+        self._counted = profiler._count_tensors()
         self._began_ns = profiler._clock_ns()
 
     def wait(self) -> None:
@@ -93,10 +87,10 @@ class _Call:
         after = profiler._take_snapshot(f"after_{suffix}")
         self._scope.__exit__(None, None, None)
         peak = self._peak(after, f"peak_{suffix}")
-        more = 0 if failed else profiler._count_tensors() - self._tensors
+        born, died = (0, 0) if failed else self._counted()
         grown = 0 if failed else after.allocated_memory - self._before.allocated_memory
         result = ProfileResult(self._name, seconds, self._before, after, peak, max(0, grown),
-                               max(0, -grown), max(0, more), max(0, -more))
+                               max(0, -grown), max(0, born - died), max(0, died - born))
         profiler.results.append(result)
         profiler.function_stats[self._name].append(result)
         return result
@@ -157,8 +151,12 @@ class GPUMemoryProfiler:
         now = self._backend.clock_ns()
         return time.perf_counter_ns() if now is None else now
 
-    def _count_tensors(self) -> int:
-        return _device_tensors(self._backend) if self.track_tensors else 0
+    def _count_tensors(self) -> Callable[[], tuple[int, int]]:
+        """Begins to count those on all devices; what it returns tells (born, died)."""
+        if not self.track_tensors:
+            return lambda: (0, 0)
+        from vramscope.objects import census
+        return census.begin(self._backend, None)
 
     def _reset_peak(self) -> None:
         self._gauge.reset()
