@@ -3,11 +3,14 @@ import asyncio
 import gc
 import json
 import pickle
+import sys
 import threading
+import types
 
 import pytest
 import vramscope
 from vramscope import Profiler, sim
+from vramscope.objects import census
 
 MIB = 1 << 20
 
@@ -281,6 +284,39 @@ def test_a_tensor_is_looked_at_and_let_go(device):
         assert (row.tensor_bytes, row.storage_bytes) == (12, 24)
         assert (row.tensor_shape, row.tensor_dtype) == ("(2, 3)", "float16")
     assert not [one for one in left if type(one).__module__.startswith("vramscope")]
+
+
+@pytest.mark.parametrize("collect", [(), (0,), (1,), (2,), (0, 0), (0, 1)])
+def test_tensors_are_counted_whatever_the_collector_did_meanwhile(device, collect):
+    """A collection makes what is new older, and a tensor may lie at the address of one that is gone."""
+    old = [device.alloc(MIB) for _ in range(3)]
+    for before in ((), (2,)):
+        for generation in before:
+            gc.collect(generation)
+        end = census.begin(device.backend, 0)
+        new = [device.alloc(MIB)]
+        for generation in collect:
+            gc.collect(generation)
+        old.pop()
+        new += [device.alloc(MIB) for _ in range(2)]
+        assert end() == (3, 1)
+        del new
+        assert end() == (0, 1)
+
+
+def test_a_tensor_that_moves_to_the_device_is_born_there(monkeypatch):
+    class Tensor:
+        device = types.SimpleNamespace(index=0)
+
+        def __init__(self, is_cuda):
+            self.is_cuda = is_cuda
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(Tensor=Tensor))
+    moving, leaving, there = Tensor(False), Tensor(True), Tensor(True)
+    gc.collect()  # all three are old
+    end = census.begin(types.SimpleNamespace(name="torch"), 0)
+    moving.is_cuda, leaving.is_cuda = True, False
+    assert end() == (1, 1) and there.is_cuda
+    assert census.begin(types.SimpleNamespace(name="torch"), 1)() == (0, 0)
 
 
 def test_tensors_that_are_born_and_die_are_counted(device):
