@@ -13,7 +13,7 @@
 #include "vramscope/profiler.h"
 
 struct entry {
-    PyObject_HEAD struct profiler_object *profiler;
+    PyObject_HEAD struct profiler_object *profiler; /* NULL: closed and forgotten */
     struct entry *parent; /* innermost when it was resumed; or NULL */
     struct entry *before; /* the scope's other open entry; owned */
     const void *scope;    /* whose it is; compared, never used */
@@ -302,9 +302,7 @@ static struct entry *entry_to_close(struct scope *s)
 {
     struct core_state *state = s->profiler->state;
     struct entry *e = NULL;
-    if (s->last != NULL && atomic_load_explicit(&state->entries, memory_order_relaxed) == 1)
-        e = (struct entry *)Py_NewRef((PyObject *)s->last); /* no other is open in any context */
-    else if (!innermost(state, &e))
+    if (!innermost(state, &e))
         exception_drop();
     if (e != NULL && e->scope == s) {
         if (!innermost_set(state, e->parent)) {
@@ -317,6 +315,14 @@ static struct entry *entry_to_close(struct scope *s)
     return (struct entry *)Py_XNewRef((PyObject *)s->last);
 }
 
+/* Of a closed entry nothing is asked any more; a context may hold it for long. */
+static void entry_forget(struct entry *e)
+{
+    Py_CLEAR(e->parent);
+    Py_CLEAR(e->begun);
+    Py_CLEAR(e->profiler);
+}
+
 /* s.__exit__(type, value, traceback): never raises, and lets the exception pass. */
 static PyObject *scope_exit(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
@@ -325,10 +331,17 @@ static PyObject *scope_exit(PyObject *self, PyObject *const *args, Py_ssize_t co
         s->skipped--;
         Py_RETURN_FALSE;
     }
-    struct entry *e = entry_to_close(s);
+    /* Where no other entry is open in any context, none is looked for, and the closed one stays the
+     * innermost, which is passed over: to set a context variable costs as much as all else here. */
+    bool alone = s->last != NULL &&
+                 atomic_load_explicit(&s->profiler->state->entries, memory_order_relaxed) == 1;
+    struct entry *e =
+        alone ? (struct entry *)Py_NewRef((PyObject *)s->last) : entry_to_close(s);
     if (e == NULL)
         Py_RETURN_FALSE;
     entry_close(s, e, count > 0 ? args[0] : Py_None);
+    if (alone)
+        entry_forget(e);
     Py_DECREF((PyObject *)e);
     Py_RETURN_FALSE;
 }
@@ -365,6 +378,8 @@ static PyObject *entry_resume_method(PyObject *self, PyObject *unused)
 {
     struct entry *e = (struct entry *)self, *before;
     (void)unused;
+    if (e->profiler == NULL)
+        Py_RETURN_NONE;
     if (!innermost(e->profiler->state, &before) || !entry_resume(e, before))
         return NULL;
     Py_RETURN_NONE;
@@ -372,8 +387,9 @@ static PyObject *entry_resume_method(PyObject *self, PyObject *unused)
 
 static PyObject *entry_pause_method(PyObject *self, PyObject *unused)
 {
+    struct entry *e = (struct entry *)self;
     (void)unused;
-    if (!entry_pause((struct entry *)self))
+    if (e->profiler != NULL && !entry_pause(e))
         return NULL;
     Py_RETURN_NONE;
 }
@@ -556,7 +572,7 @@ static void entry_dealloc(PyObject *self)
     Py_XDECREF((PyObject *)e->parent);
     Py_XDECREF(e->counted);
     Py_XDECREF(e->begun);
-    Py_DECREF((PyObject *)e->profiler);
+    Py_XDECREF((PyObject *)e->profiler);
     PyObject_GC_Del(self);
     Py_DECREF(type);
 }
