@@ -245,11 +245,14 @@ static void entry_close(struct scope *s, struct entry *e, PyObject *type)
     }
     if (p->synchronize)
         profiler_synchronize(p, e->row.device);
+    struct vrs_scope_result row;
     count_end(e);
+    vrs_scope_close(p->profiler, &e->row, raised, device_ns, &row);
+    struct timing *timing = timing_of(e, ended, &row); /* may run code that leaves the scope too */
     result_forget(s);
-    vrs_scope_close(p->profiler, &e->row, raised, device_ns, &s->row);
+    s->row = row;
+    s->timing = timing;
     s->left = true;
-    s->timing = timing_of(e, ended, &s->row);
     entry_unlink(s, e);
 }
 
@@ -333,7 +336,7 @@ static PyObject *scope_exit(PyObject *self, PyObject *const *args, Py_ssize_t co
     }
     /* Where no other entry is open in any context, none is looked for, and the closed one stays the
      * innermost, which is passed over: to set a context variable costs as much as all else here. */
-    bool alone = s->last != NULL &&
+    bool alone = s->last != NULL && s->last->open &&
                  atomic_load_explicit(&s->profiler->state->entries, memory_order_relaxed) == 1;
     struct entry *e =
         alone ? (struct entry *)Py_NewRef((PyObject *)s->last) : entry_to_close(s);
@@ -419,8 +422,13 @@ static PyObject *get_result(PyObject *self, void *closure)
         Py_RETURN_NONE;
     if (s->timing != NULL)
         result_renew(s);
-    if (s->result == NULL)
-        s->result = scope_view(s->profiler->state, &s->row, s->profiler->made);
+    if (s->result == NULL) {
+        PyObject *made = scope_view(s->profiler->state, &s->row, s->profiler->made);
+        if (s->result == NULL)
+            s->result = made;
+        else
+            Py_XDECREF(made); /* a collection ran code that asked, too */
+    }
     return Py_XNewRef(s->result);
 }
 

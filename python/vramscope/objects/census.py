@@ -35,7 +35,10 @@ def begin(backend: _core.Backend, device: int | None) -> Callable[[], tuple[int,
             if thing is not None and there(thing):
                 kept += was_there
                 arrived += not was_there
-        new = _things(backend, _young() if promoted == _promotions() else gc.get_objects())
+        young = gc.get_objects(0) + gc.get_objects(1)
+        objects = young if promoted == _promotions() else gc.get_objects()
+        # Once each: a collection between the two lists moves objects from one to the other.
+        new = {id(thing): thing for thing in _things(backend, objects)}.values()
         fresh = sum(there(thing) and (id(thing) not in before or before[id(thing)][0]() is not thing)
                     for thing in new)
         return arrived + fresh, sum(was_there for _, was_there in before.values()) - kept
@@ -64,7 +67,3 @@ def _promotions() -> object:
     if sys.version_info >= (3, 14):
         return object()
     return [generation["collections"] for generation in gc.get_stats()[1:]]
-
-
-def _young() -> list[Any]:
-    return gc.get_objects(0) + gc.get_objects(1)

@@ -54,6 +54,8 @@ def tell_unrecorded(run: Run) -> None:
         os.unlink(run.unrecorded_path)
     except FileNotFoundError:
         return
+    if not lines:
+        return
     from vramscope.history import recording
     run.unrecorded = len(lines)
     verb = "are not recorded, the first" if len(lines) > 1 else "is not recorded:"
