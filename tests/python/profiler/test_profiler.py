@@ -9,7 +9,7 @@ import types
 
 import pytest
 import vramscope
-from vramscope import Profiler, sim
+from vramscope import Profiler, _core, sim
 from vramscope.objects import census
 
 MIB = 1 << 20
@@ -509,3 +509,37 @@ def test_a_step_has_a_number(device, index):
         with pytest.raises(TypeError, match="the number of a step is an int, not "):
             p.step(index)
         assert p.step(3).info == "step 3" and p.step().info == "step 4"
+
+
+def test_a_scope_that_two_threads_share_is_left_by_both(device):
+    """One is still ending its entry, the last that was opened, when the other leaves."""
+    ending, left = threading.Event(), threading.Event()
+
+    def census_that_waits(*_):
+        first = threading.current_thread() is not threading.main_thread()
+
+        def end():
+            if first:
+                ending.set()
+                assert left.wait(60)
+            return 0, 0
+        return end
+    opened = threading.Event()
+    p = _core.Profiler(backend=device.backend, device=0, scope_class=_core.Scope, capacity=10, enabled=True, stats=True,
+                       host=False, preserve_torch_peak=False, strict=False, stack=0, synchronize=False,
+                       from_reset=False, census=census_that_waits)
+    scope = p.scope("shared")
+
+    def other():
+        with scope:
+            opened.set()
+    thread = threading.Thread(target=other)
+    with scope:
+        thread.start()
+        assert opened.wait(60) and ending.wait(60)
+    left.set()
+    thread.join()
+    assert scope.result is not None and len(p.scopes()) == 2
+    with p.scope("after"):
+        pass
+    assert p.scopes()[-1].name == "after"
