@@ -22,11 +22,16 @@ def environment():
             "PYTHONIOENCODING": "utf-8", "HF_HUB_OFFLINE": "1"}
 
 
-def answer(program, *words):
-    """What a program of tests/python prints, as JSON; a test is skipped where there is no torch."""
+def interpreter():
+    """The Python that has torch; a test is skipped where there is none."""
     if not TORCH.exists():
         pytest.skip("no torch in build/torch-venv: VRAMSCOPE_TEST_TORCH=1 installs it")
-    done = subprocess.run([TORCH, "-B", ROOT / "tests/python" / program, *map(str, words)], capture_output=True,
+    return TORCH
+
+
+def answer(program, *words):
+    """What a program of tests/python prints, as JSON."""
+    done = subprocess.run([interpreter(), "-B", ROOT / "tests/python" / program, *map(str, words)], capture_output=True,
                           env=environment(), timeout=SECONDS)
     assert not SANITIZER.search(done.stderr), done.stderr.decode("utf-8", "replace")[-6000:]
     assert done.returncode == 0, done.stderr.decode("utf-8", "replace")[-3000:]

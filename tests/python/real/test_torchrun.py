@@ -40,11 +40,10 @@ if __name__ == "__main__":
 
 
 def torchrun(tmp_path, *words, before=()):
-    if not in_torch.TORCH.exists():
-        pytest.skip("no torch in build/torch-venv: VRAMSCOPE_TEST_TORCH=1 installs it")
+    python = in_torch.interpreter()
     (tmp_path / "train.py").write_text(PROGRAM)
     env = {**in_torch.environment(), "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run([in_torch.TORCH, *before, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
+    return subprocess.run([python, *before, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
                            *words], cwd=tmp_path, capture_output=True, text=True, env=env, timeout=in_torch.SECONDS)
 
 
@@ -97,9 +96,9 @@ print([batch.tolist() for batch in loader], torch.cuda.is_initialized(), torch._
 print(type(torch.__loader__).__name__, vars(torch.__loader__), sorted(k for k in os.environ if "VRAM" in k))
 raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
 """)
-    found = []
+    python, found = in_torch.interpreter(), []
     for before in ([], ["-m", "vramscope", "run", "--report"]):
-        found.append(subprocess.run([in_torch.TORCH, "-B", *before, "cpu.py"], cwd=tmp_path, capture_output=True, text=True,
+        found.append(subprocess.run([python, "-B", *before, "cpu.py"], cwd=tmp_path, capture_output=True, text=True,
                                     env=in_torch.environment(), timeout=in_torch.SECONDS))
     plain, under = found
     assert under.returncode == plain.returncode == 1 and under.stdout == plain.stdout
