@@ -104,6 +104,7 @@ class Handle:
         self._callback, self._device, self._min_bytes = callback, device, min_bytes
         self._graph, self._log, self._drawn = graph, log, -1
         self._queue: Queue[tuple[list[Any], int] | None] = Queue()
+        self._leaving, self._left = False, list[Any]()  # at the exit; what is not let go then
         self._saving = False
         self._before = 0
         self._on = True
@@ -111,26 +112,37 @@ class Handle:
         self._thread = threading.Thread(target=self._read, name="vramscope-reader", daemon=True)
         self._thread.start()
         gc.callbacks.append(self._collector)
-        atexit.register(self.cancel)
+        atexit.register(self._exit)
 
     def cancel(self) -> None:
         """Ends the watch; what was collected so far is looked at before, a second at most.
 
         `flush` waits longer.
         """
-        alone = self._pid != os.getpid()  # a child of fork has no such thread
+        self._end(_SECONDS_JOINED)
+
+    def _end(self, seconds: float) -> None:
+        """Ends the watch, and waits so long for the thread, which a child of fork has not."""
+        forked = self._pid != os.getpid()
         if self._on:
             self._on = False
             gc.callbacks.remove(self._collector)
             self._stop_saving()
-            if not alone:
+            if not forked:
                 self._queue.put(None)
-        # At the exit it is called again where the thread still looks: one that lets tensors go
-        # while the interpreter ends would abort the process.
-        if not alone and threading.current_thread() is not self._thread:
-            self._thread.join(_SECONDS_JOINED)
-        if alone or not self._thread.is_alive():
-            atexit.unregister(self.cancel)
+        if not forked and threading.current_thread() is not self._thread:
+            self._thread.join(seconds)
+        if forked or not self._thread.is_alive():
+            atexit.unregister(self._exit)
+
+    def _exit(self) -> None:
+        """At the interpreter's end: half of the time to look, half to come to an end without.
+
+        A thread that lets tensors go while the interpreter ends would abort the process.
+        """
+        self._end(_SECONDS_JOINED / 2)
+        self._leaving = True
+        self._end(_SECONDS_JOINED / 2)
 
     def flush(self) -> None:
         """Waits until what was collected so far has been looked at."""
@@ -174,15 +186,21 @@ class Handle:
         while self._read_one(self._queue.get()):
             pass
 
+    def _look_and_free(self, garbage: list[Any], generation: int) -> None:
+        if not self._leaving:
+            self._look(garbage)
+        if self._leaving:
+            self._left.append(garbage)
+            return
+        # What was kept is one generation older now; there it is freed.
+        garbage.clear()
+        gc.collect(min(generation + 1, 2))
+
     def _read_one(self, item: tuple[list[Any], int] | None) -> bool:
         """Looks at one collection; False: it was the last."""
         try:
             if item is not None:
-                garbage, generation = item
-                self._look(garbage)
-                # What was kept is one generation older now; there it is freed.
-                garbage.clear()
-                gc.collect(min(generation + 1, 2))
+                self._look_and_free(*item)
         except BaseException:
             self.losses["failed"] += 1
         finally:
