@@ -26,6 +26,8 @@ from vramscope._core import version as version
 from vramscope._core import view as view
 from vramscope.history.expect import Expected as Expected
 from vramscope.history.expect import expect_recording as expect_recording
+from vramscope.history.named import Names as Names
+from vramscope.history.named import names as names
 from vramscope.history.oom import on_oom as on_oom
 from vramscope.history.recording import record as record
 from vramscope.leaks import LeakDetector as LeakDetector
@@ -39,8 +41,6 @@ from vramscope.measuring.measure import measure_utilisation as measure_utilisati
 from vramscope.objects.cycles import watch_cycles as watch_cycles
 from vramscope.objects.model import model_size as model_size
 from vramscope.objects.model import summary as summary
-from vramscope.objects.named import Names as Names
-from vramscope.objects.named import names as names
 from vramscope.objects.tensor_table import tensors as tensors
 from vramscope.profiler import Profiler as Profiler
 from vramscope.profiler import Scope as Scope

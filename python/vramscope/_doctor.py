@@ -23,8 +23,7 @@ import tempfile
 import textwrap
 import time
 
-from vramscope import _command, _core, backends, files
-from vramscope.running import ranks
+from vramscope import _command, _core, backends, files, ranks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

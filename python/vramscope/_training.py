@@ -33,7 +33,7 @@ def guarded(hook: _Hook) -> _Hook:
         try:
             return hook(self, *args, **kwargs)
         except BaseException as error:
-            from vramscope.history.hooks import swallow
+            from vramscope.hooks import swallow
             self.training.losses["failed"] += 1
             swallow(error)
             return None

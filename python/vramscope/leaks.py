@@ -12,9 +12,9 @@ import warnings
 from collections import deque
 from typing import Any, Literal
 
-from vramscope import _core, backends
-from vramscope.history import marks, hooks
+from vramscope import _core, backends, hooks
 from vramscope._answer import Answer
+from vramscope.history import marks
 from vramscope.objects import storages
 
 TYPE_CHECKING = False  # CPython 3.10 has no Self

@@ -1,6 +1,6 @@
 """Which rank of which job this process is, as the launcher says it in variables.
 
->>> from vramscope.running import ranks
+>>> from vramscope import ranks
 >>> ranks.identity({"RANK": "3", "WORLD_SIZE": "8", "TORCHELASTIC_RUN_ID": "night"})
 {'job_id': 'night', 'rank': 3, 'local_rank': None, 'world_size': 8}
 """

@@ -10,8 +10,7 @@ import os
 import sys
 import weakref
 
-from vramscope import _core, backends
-from vramscope.running import ranks
+from vramscope import _core, backends, ranks
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:

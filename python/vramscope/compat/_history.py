@@ -10,7 +10,7 @@ import sys
 
 from vramscope import backends
 from vramscope.history import recording
-from vramscope.history.hooks import swallow
+from vramscope.hooks import swallow
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:

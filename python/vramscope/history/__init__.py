@@ -1,1 +1,1 @@
-"""Recording a memory history, and telling what happened when memory ran out."""
+"""Recordings of memory history, those that a failure leaves among them."""

@@ -12,7 +12,7 @@ import sys
 import time
 import weakref
 
-from vramscope.history.hooks import Hooks, say, swallow
+from vramscope.hooks import Hooks, say, swallow
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from types import FrameType, TracebackType
     from typing import Any, Protocol
 
+    from vramscope.history.named import Names
     from vramscope.history.recording import Source
-    from vramscope.objects.named import Names
     from vramscope.sim import Device
 
     _Path = str | os.PathLike[str]
@@ -303,7 +303,7 @@ class Handle:
         if "torch" in sys.modules:
             self._torch_is_here()
         else:
-            from vramscope.running import late
+            from vramscope import late
             late.when_imported("torch", self._torch_is_here)
         return self
 
@@ -339,8 +339,7 @@ class Handle:
 
     def cancel(self) -> None:
         """Ends it: later failures are not told to it."""
-        from vramscope import backends
-        from vramscope.running import late
+        from vramscope import backends, late
         if self in _handlers:
             _handlers.remove(self)
         backends.unwatch(self._watch)
@@ -438,8 +437,8 @@ def device_names(there: Source) -> list[str | None] | None:
 def write_facts(folder: str, event: Event, kind: str) -> None:
     """What stands beside the snapshot: metadata, environment, events, and the list of all."""
     import json
+    from vramscope import ranks
     from vramscope.history import recording
-    from vramscope.running import ranks
     try:
         identity = ranks.identity()
     except ValueError:

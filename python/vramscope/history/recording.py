@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO, Literal, ParamSpec, Protocol, TypeVar
 
     from vramscope._core import Recording
-    from vramscope.objects.named import Names
+    from vramscope.history.named import Names
     from vramscope.sim import Device
 
     _P = ParamSpec("_P")
@@ -176,7 +176,7 @@ def write_text(path: _Path, text: str) -> _Path:
 
 def extra(from_source: Source, names: Names | None) -> dict[str, Any]:
     """The key `vramscope` of a snapshot: names, and whose settings its recording has."""
-    from vramscope.objects import named
+    from vramscope.history import named
     begun_by = "vramscope" if from_source.ours() else "program" if from_source.enabled() else None
     return {"schema": named.SCHEMA, **({} if names is None else names.to_dict()),
             **({} if begun_by is None else {"recorder": {"begun_by": begun_by}})}
@@ -190,7 +190,7 @@ def write_snapshot(from_source: Source, path: _Path, *, compression: _Compressio
     """
     import gc
     import pickle
-    from vramscope.objects import named
+    from vramscope.history import named
     found = None
     try:
         found = named.find(seconds=seconds, source=from_source)
@@ -229,7 +229,7 @@ def free_path(path: str) -> str:
 def default_path(compression: _Compression = None) -> str:
     """<host>_<time>[_rank<r>].pickle in the working folder."""
     import socket
-    from vramscope.running import ranks
+    from vramscope import ranks
     rank = ranks.own_rank()
     name = f"{socket.gethostname()}_{time.strftime('%Y%m%d-%H%M%S')}"
     name += "" if rank is None else f"_rank{rank}"

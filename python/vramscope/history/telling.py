@@ -7,8 +7,8 @@ import sys
 import time
 import weakref
 
-from vramscope.history.hooks import say, swallow
 from vramscope.history.recording import ALREADY
+from vramscope.hooks import say, swallow
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:

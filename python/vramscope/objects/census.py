@@ -1,8 +1,9 @@
-"""Counts the device tensors that were born, and those that died, between two moments.
+"""Counts how the device tensors that are alive changed between two moments.
 
-A weak reference on every tensor of the first moment tells which of them died; a scan at the second
-tells what was born and survives: of the collector's young objects, unless older ones may be new.  What is born and gone between the two is not seen here:
-the device's own counts of allocations have it.
+A weak reference on every tensor of the first moment tells which of them died.  A scan at the second
+finds the new ones: of the collector's two young generations, or of all objects where one of these
+was promoted meanwhile.  What is born and gone between the two is not seen here: the device's own
+counts of allocations have it.
 """
 from __future__ import annotations
 

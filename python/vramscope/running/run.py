@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import sys
 
-from vramscope.history import hooks
+from vramscope import hooks
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
@@ -157,7 +157,8 @@ def check_folder(folder: str | None) -> None:
     """A folder that is there already must be empty, or of this job."""
     if folder is None or not os.path.lexists(folder):
         return
-    from vramscope.running import ranks, run_folder
+    from vramscope import ranks
+    from vramscope.running import run_folder
     if not os.path.isdir(folder):
         raise Usage(f"-o {folder}: it is no folder; give a new or an empty one")
     if run_folder.is_empty(folder):

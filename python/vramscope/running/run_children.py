@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 
-from vramscope.history import hooks
+from vramscope import hooks
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:

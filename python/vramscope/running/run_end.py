@@ -4,7 +4,9 @@ from __future__ import annotations
 import os
 import time
 
-from vramscope.history import hooks, oom
+from vramscope import hooks
+
+from vramscope.history import oom
 from vramscope.running import run_children, run_folder, run_process
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
@@ -83,7 +85,7 @@ def write_process(run: Run) -> None:
 def document(run: Run) -> dict[str, Any]:
     """What is said of a process."""
     import socket
-    from vramscope.running import ranks
+    from vramscope import ranks
     try:
         identity = ranks.identity()
     except ValueError:
@@ -121,7 +123,7 @@ def report(run: Run) -> None:
     units = units_of(run, folder)
     missing = missing_ranks(run, units)
     if run.shows_end:
-        complete(run, folder, units, missing)  # reports read of it who is missing
+        complete(run, folder, units, missing)  # the report reads of it who is missing
         show(run, folder, units, missing)
     complete(run, folder, units, missing)
 
@@ -166,7 +168,7 @@ def missing_ranks(run: Run, units: list[Unit]) -> list[int]:
 
 def world_size(units: list[Unit]) -> int | None:
     """The number of ranks, as this process or one of the others knows it."""
-    from vramscope.running import ranks
+    from vramscope import ranks
     sizes = [ranks.world_size() or 0]
     sizes += [unit.document["world_size"] or 0 for unit in units if unit.document is not None]
     return max(sizes) or None

@@ -171,7 +171,7 @@ def recording_ranks(world_size: int | None, wanted: Collection[int] | None) -> l
 def begun(identity: str, start: float, wanted: Collection[int] | None) -> dict[str, Any]:
     """What run.json says with the folder's first file: no rank has said how it ended."""
     import socket
-    from vramscope.running import ranks
+    from vramscope import ranks
     world_size = ranks.world_size()
     return {"part": "run", "job": identity, "host": socket.gethostname(), "status": "running",
             "start": start, "end": None, "world_size": world_size, "processes": [],

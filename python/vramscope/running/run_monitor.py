@@ -4,9 +4,8 @@ from __future__ import annotations
 import atexit
 import os
 
-from vramscope import backends
+from vramscope import backends, ranks
 from vramscope.history import recording
-from vramscope.running import ranks
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:

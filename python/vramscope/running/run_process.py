@@ -5,8 +5,10 @@ import os
 import sys
 import time
 
-from vramscope.history import hooks, oom
-from vramscope.running import late
+from vramscope import hooks
+
+from vramscope import late
+from vramscope.history import oom
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
@@ -27,7 +29,8 @@ class Run:
     """
 
     def __init__(self, settings: dict[str, Any], inherited: tuple[str, str] | None = None) -> None:
-        from vramscope.running import ranks, run_folder
+        from vramscope import ranks
+        from vramscope.running import run_folder
         self.settings, self.pid, self.number = settings, os.getpid(), 0
         self.rank, self.restart = ranks.own_rank(), ranks.restarts()
         self.child, self.start = inherited is not None, time.time()

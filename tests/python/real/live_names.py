@@ -20,7 +20,7 @@ forked = os.waitpid(child, 0)[1]
 
 from vramscope import _torch  # noqa: E402
 
-from vramscope.objects import named  # noqa: E402
+from vramscope.history import named  # noqa: E402
 
 
 class Net(torch.nn.Module):

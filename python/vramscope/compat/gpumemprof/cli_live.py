@@ -135,7 +135,7 @@ def track(args: argparse.Namespace) -> int:
     """Tells events of a device as they come, until the duration is over or Ctrl-C."""
     backend = _backend()
     on_device = backend in ("cuda", "rocm")
-    from vramscope.running import ranks
+    from vramscope import ranks
     identity = {name: getattr(args, name) for name in ranks.FIELDS}
     try:
         _check_identity(identity)

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 
-from vramscope.running import ranks
+from vramscope import ranks
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:

@@ -122,7 +122,7 @@ def test_suggestions_B59(change, more):
     assert len(suggest_memory_optimization({})) == 5  # what is missing counts as 0: the device is not used
 
 
-@pytest.mark.parametrize("name", ["running.ranks", "compat.gpumemprof", "compat.gpumemprof.utils"])
+@pytest.mark.parametrize("name", ["ranks", "compat.gpumemprof", "compat.gpumemprof.utils"])
 def test_examples_run(name):
     done = doctest.testmod(importlib.import_module(f"vramscope.{name}"))
     assert done.attempted and not done.failed

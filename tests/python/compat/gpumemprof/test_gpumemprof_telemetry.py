@@ -2,7 +2,7 @@
 import json
 
 import pytest
-from vramscope.running import ranks
+from vramscope import ranks
 from vramscope.compat.gpumemprof import (TelemetryEventV2, load_telemetry_events, resolve_distributed_identity,
                                          telemetry_event_from_record, telemetry_event_to_dict, validate_telemetry_record)
 
