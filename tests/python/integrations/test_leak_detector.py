@@ -8,8 +8,7 @@ import pytest
 import vramscope
 from conftest import validate
 from stand_in import installed
-from vramscope import LeakDetector, LeakError, _core, sim
-from vramscope.history import hooks
+from vramscope import _core, hooks, LeakDetector, LeakError, sim
 
 MIB = 1 << 20
 

@@ -374,7 +374,8 @@ from vramscope import _core
 sampler = _core.Sampler(backend=_core.Backend(object()), interval=0.01)
 def more(than):
     end = time.monotonic() + 60
-    while len(sampler.table()) <= than and time.monotonic() < end:
+    while len(sampler.table()) <= than:
+        assert time.monotonic() < end, "no sample for a minute"
         time.sleep(0.01)
 sampler.start()
 more(3)

@@ -13,9 +13,8 @@ import vramscope
 from models import page
 from run_programs import python, script
 from stand_in import Counters, installed
-from vramscope import sim
-from vramscope.history import hooks, oom, recording, telling
-from vramscope.objects import named
+from vramscope import hooks, sim
+from vramscope.history import named, oom, recording, telling
 
 FORMS = ("2.1", "2.5", "2.9", "2.15")
 
