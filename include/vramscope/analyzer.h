@@ -80,7 +80,7 @@ struct vrs_calls_totals {
     double mean_seconds, mean_grown_bytes; /* of a call; 0 of none */
 };
 
-/* Of all calls; what is not known of one counts as 0. */
+/* Of all calls; what is not known of one counts as 0, and the means are over all calls. */
 VRS_API enum vrs_status vrs_calls_total(const struct vrs_calls *calls, struct vrs_calls_totals *ret,
                                         struct vrs_error *err);
 

@@ -164,7 +164,7 @@ VRS_API enum vrs_state vrs_meter_read(struct vrs_meter *meter, uint32_t backend,
 
 /* A whole device, all processes together, as a backend tells it; VRS_UNKNOWN where not known. */
 struct vrs_device_memory {
-    uint64_t used, left, total; /* bytes */
+    uint64_t used, free, total; /* bytes */
 };
 VRS_API void vrs_device_memory(const struct vrs_backend *backend, uint32_t device,
                                struct vrs_device_memory *ret);

@@ -552,7 +552,7 @@ static PyObject *method_memory(PyObject *self, PyObject *const *args, Py_ssize_t
     if (!device_argument(self, args, count, &device))
         return NULL;
     vrs_device_memory(backend_face(self), device, &memory);
-    return Py_BuildValue("NN", bytes_or_none(memory.left), bytes_or_none(memory.total));
+    return Py_BuildValue("NN", bytes_or_none(memory.free), bytes_or_none(memory.total));
 }
 
 static PyObject *method_usage(PyObject *self, PyObject *const *args, Py_ssize_t count)
@@ -562,7 +562,7 @@ static PyObject *method_usage(PyObject *self, PyObject *const *args, Py_ssize_t 
     if (!device_argument(self, args, count, &device))
         return NULL;
     vrs_device_memory(backend_face(self), device, &memory);
-    return Py_BuildValue("NNN", bytes_or_none(memory.used), bytes_or_none(memory.left),
+    return Py_BuildValue("NNN", bytes_or_none(memory.used), bytes_or_none(memory.free),
                          bytes_or_none(memory.total));
 }
 

@@ -137,6 +137,11 @@ PyObject *objects_cycles(PyObject *module, PyObject *args);
 PyObject *objects_instances(PyObject *module, PyObject *args);
 PyObject *objects_growth(PyObject *module, PyObject *args);
 PyObject *objects_tensor_bytes(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *objects_step_parts(PyObject *module, PyObject *args);
+/* profiler.c: of a recording of steps. */
+PyObject *profiler_step_events(PyObject *module, PyObject *args);
+PyObject *profiler_expected(PyObject *module, PyObject *args);
+
 /* For O&: a number; UINT64_MAX for None, which is not known. */
 int number_into(PyObject *object, void *ret);
 

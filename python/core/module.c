@@ -146,6 +146,16 @@ static PyMethodDef functions[] = {
     { "_growth", objects_growth, METH_VARARGS,
       "_growth(readings, first_step, every, wanted, least_bytes, present_bytes, collected_bytes, "
       "first, last, /)\n--\n\nSee vramscope.LeakDetector." },
+    { "_step_parts", objects_step_parts, METH_VARARGS,
+      "_step_parts(peak, parameters, states, /)\n--\n\n"
+      "What the peak of a training step consists of: bytes of (gradients, states, activations), and "
+      "whether these are most of it. states: None for those of Adam." },
+    { "_step_events", profiler_step_events, METH_VARARGS,
+      "_step_events(allocations, frees, /)\n--\n\nHow many events a recording has of them." },
+    { "_expected", profiler_expected, METH_VARARGS,
+      "_expected(step_events, steps, most_events, /)\n--\n\n"
+      "(events, least bytes, most bytes, steps that fit) of a recording; see "
+      "vramscope.expect_recording." },
     { "_tensor_bytes", FAST(objects_tensor_bytes), METH_FASTCALL,
       "_tensor_bytes(*tensors)\n--\n\nBytes of their elements, of all together." },
     { NULL, NULL, 0, NULL },

@@ -6,6 +6,7 @@
  * offset_bytes).  None is what is not known; kinds are numbers in the order of enum
  * vrs_tensor_kind. */
 #include "core.h"
+#include "meter.h"
 
 #include <stdalign.h>
 #include <stdbool.h>
@@ -322,14 +323,14 @@ PyObject *objects_cycles(PyObject *module, PyObject *args)
     return made;
 }
 
-/* Types that are none of the class's: most objects of a program are of a few types, and a look here
- * is cheaper than a walk over a type's bases.  Each type lives as long as the objects do. */
-enum { OTHERS = 64 };
+/* A cache of types that are not of the class: most objects of a program are of a few types, and a
+ * look here is cheaper than a walk over a type's bases.  A type lives as long as its objects do. */
+enum { MISSES = 64 };
 
-/* Of its type: a question to the object could run its code. */
-static bool is_instance(PyTypeObject *type, PyTypeObject *class, PyTypeObject **others)
+/* Asks the type, not the object: isinstance() could run the program's code. */
+static bool is_instance(PyTypeObject *type, PyTypeObject *class, PyTypeObject **misses)
 {
-    PyTypeObject **place = &others[(uintptr_t)type / alignof(max_align_t) % OTHERS];
+    PyTypeObject **place = &misses[(uintptr_t)type / alignof(max_align_t) % MISSES];
     if (*place == type)
         return false;
     if (PyType_IsSubtype(type, class))
@@ -341,7 +342,7 @@ static bool is_instance(PyTypeObject *type, PyTypeObject *class, PyTypeObject **
 PyObject *objects_instances(PyObject *module, PyObject *args)
 {
     PyObject *objects, *class;
-    PyTypeObject *others[OTHERS] = { NULL };
+    PyTypeObject *misses[MISSES] = { NULL };
     (void)module;
     if (!PyArg_ParseTuple(args, "OO:_instances", &objects, &class))
         return NULL;
@@ -353,7 +354,7 @@ PyObject *objects_instances(PyObject *module, PyObject *args)
     Py_ssize_t count = PyList_Size(objects);
     for (Py_ssize_t i = 0; found != NULL && i < count; i++) {
         PyObject *object = PyList_GetItem(objects, i);
-        if (object == NULL || (is_instance(Py_TYPE(object), (PyTypeObject *)class, others) &&
+        if (object == NULL || (is_instance(Py_TYPE(object), (PyTypeObject *)class, misses) &&
                                PyList_Append(found, object) != 0))
             Py_CLEAR(found);
     }
@@ -388,4 +389,18 @@ PyObject *objects_tensor_bytes(PyObject *module, PyObject *const *args, Py_ssize
         sum += elements * each;
     }
     return PyLong_FromUnsignedLongLong(sum);
+}
+
+PyObject *objects_step_parts(PyObject *module, PyObject *args)
+{
+    uint64_t peak, parameters, states;
+    struct vrs_step_parts parts;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O&O&O&:_step_parts", number_into, &peak, number_into, &parameters,
+                          number_into, &states))
+        return NULL;
+    vrs_step_parts(peak, parameters, states, &parts);
+    return Py_BuildValue("NNNN", bytes_or_none(parts.gradients), bytes_or_none(parts.states),
+                         bytes_or_none(parts.activations),
+                         PyBool_FromLong(parts.mostly_activations));
 }

@@ -532,6 +532,31 @@ static PyGetSetDef members[] = {
 
 static PyObject *own_methods(PyObject *class, PyObject *unused);
 
+/* What a recording of steps is expected to take. */
+
+PyObject *profiler_step_events(PyObject *module, PyObject *args)
+{
+    uint64_t allocations, frees;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O&O&:_step_events", number_into, &allocations, number_into,
+                          &frees))
+        return NULL;
+    return bytes_or_none(vrs_step_events(allocations, frees));
+}
+
+PyObject *profiler_expected(PyObject *module, PyObject *args)
+{
+    uint64_t events, steps, most;
+    struct vrs_expected e;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O&O&O&:_expected", number_into, &events, number_into, &steps,
+                          number_into, &most))
+        return NULL;
+    vrs_expect_recording(events, steps, most, &e);
+    return Py_BuildValue("NNNN", bytes_or_none(e.events), bytes_or_none(e.least_bytes),
+                         bytes_or_none(e.most_bytes), bytes_or_none(e.steps_that_fit));
+}
+
 enum { HOT = 2 }; /* the first of the methods */
 static PyMethodDef methods[] = {
     { "checkpoint", FAST(checkpoint), METH_FASTCALL | METH_KEYWORDS,

@@ -1,6 +1,5 @@
-/* statistics.c - figures for the files of the package, which add up none themselves. */
+/* statistics.c - statistics of lists and buffers of numbers, for the files of the package. */
 #include "core.h"
-#include "meter.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -8,8 +7,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "vramscope/objects.h"
-#include "vramscope/profiler.h"
 #include "vramscope/statistics.h"
 
 /* Values of a call: those of a buffer of doubles in place, or a copy. */
@@ -279,43 +276,6 @@ static PyObject *pearson(PyObject *module, PyObject *args)
     return figure(r);
 }
 
-static PyObject *step_parts(PyObject *module, PyObject *args)
-{
-    uint64_t peak, parameters, states;
-    struct vrs_step_parts parts;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "O&O&O&:_step_parts", number_into, &peak, number_into, &parameters,
-                          number_into, &states))
-        return NULL;
-    vrs_step_parts(peak, parameters, states, &parts);
-    return Py_BuildValue("NNNN", bytes_or_none(parts.gradients), bytes_or_none(parts.states),
-                         bytes_or_none(parts.activations),
-                         PyBool_FromLong(parts.mostly_activations));
-}
-
-static PyObject *step_events(PyObject *module, PyObject *args)
-{
-    uint64_t allocations, frees;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "O&O&:_step_events", number_into, &allocations, number_into,
-                          &frees))
-        return NULL;
-    return bytes_or_none(vrs_step_events(allocations, frees));
-}
-
-static PyObject *expected(PyObject *module, PyObject *args)
-{
-    uint64_t events, steps, most;
-    struct vrs_expected e;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "O&O&O&:_expected", number_into, &events, number_into, &steps,
-                          number_into, &most))
-        return NULL;
-    vrs_expect_recording(events, steps, most, &e);
-    return Py_BuildValue("NNNN", bytes_or_none(e.events), bytes_or_none(e.least_bytes),
-                         bytes_or_none(e.most_bytes), bytes_or_none(e.steps_that_fit));
-}
-
 PyMethodDef statistics_functions[] = {
     { "_mean", mean, METH_O, "_mean(values, /)\n--\n\nThe arithmetic mean, or None." },
     { "_deviation", deviation, METH_O,
@@ -334,15 +294,5 @@ PyMethodDef statistics_functions[] = {
     { "_line", line, METH_VARARGS,
       "_line(x, y, /)\n--\n\n(slope, intercept, r, p) of the line of least squares." },
     { "_pearson", pearson, METH_VARARGS, "_pearson(x, y, /)\n--\n\nPearson's r, or None." },
-    { "_step_parts", step_parts, METH_VARARGS,
-      "_step_parts(peak, parameters, states, /)\n--\n\n"
-      "What the peak of a training step consists of: bytes of (gradients, states, activations), and "
-      "whether these are most of it. states: None for those of Adam." },
-    { "_step_events", step_events, METH_VARARGS,
-      "_step_events(allocations, frees, /)\n--\n\nHow many events a recording has of them." },
-    { "_expected", expected, METH_VARARGS,
-      "_expected(step_events, steps, most_events, /)\n--\n\n"
-      "(events, least bytes, most bytes, steps that fit) of a recording; see "
-      "vramscope.expect_recording." },
     { NULL, NULL, 0, NULL },
 };

@@ -31,6 +31,17 @@ static inline int64_t i64_times(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
+/* Saturating: the largest number where the result does not fit. */
+static inline uint64_t u64_plus(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static inline uint64_t u64_times(uint64_t a, uint64_t b)
+{
+    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
 /* Rounded down. */
 static inline uint64_t percent_of(uint64_t whole, uint64_t percent)
 {

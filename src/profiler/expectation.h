@@ -1,4 +1,4 @@
-/* expectation.h - how many events a recording will have, and how large its file will be. */
+/* expectation.h - how large a recording will be. */
 #ifndef VRS_PROFILER_EXPECTATION_H
 #define VRS_PROFILER_EXPECTATION_H
 

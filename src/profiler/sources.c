@@ -38,11 +38,12 @@ static bool is_due(uint64_t *at_ns, uint64_t now_ns, uint64_t period_ns)
 
 void sources_memory(const struct vrs_backend *b, uint32_t device, struct vrs_device_memory *ret)
 {
-    uint64_t left = VRS_UNKNOWN, total = VRS_UNKNOWN;
-    if (b->memory == NULL || b->memory(b->arg, device, &left, &total) != VRS_OK)
-        left = total = VRS_UNKNOWN;
-    bool known = left != VRS_UNKNOWN && total != VRS_UNKNOWN && left <= total;
-    *ret = (struct vrs_device_memory){ known ? total - left : VRS_UNKNOWN, left, total };
+    struct vrs_device_memory m = { VRS_UNKNOWN, VRS_UNKNOWN, VRS_UNKNOWN };
+    if (b->memory == NULL || b->memory(b->arg, device, &m.free, &m.total) != VRS_OK)
+        m.free = m.total = VRS_UNKNOWN;
+    if (m.free != VRS_UNKNOWN && m.total != VRS_UNKNOWN && m.free <= m.total)
+        m.used = m.total - m.free;
+    *ret = m;
 }
 
 /* Of a backend that any thread may ask, which is as cheap as its counters are. */

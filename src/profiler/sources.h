@@ -24,10 +24,11 @@ struct sources {
 };
 
 void sources_init(struct sources *s);
-/* Nothing is held until the next filling in. */
+/* Closes the file of the process; the next filling in opens it again. */
 void sources_close(struct sources *s);
 
-/* What a backend tells of a device; nothing is used that is not known to be. */
+/* What a backend tells of a device; `used` is VRS_UNKNOWN unless free and total are known and free
+ * is no more than total. */
 void sources_memory(const struct vrs_backend *b, uint32_t device, struct vrs_device_memory *ret);
 
 /* Fills in what is known now of a device.  `driver_id` is what the driver knows it by, empty: that

@@ -1,5 +1,4 @@
-/* step_growth.h - whether memory at the ends of steps keeps growing, with the kinds of objects that
- * grew. */
+/* step_growth.h - whether memory at the ends of steps keeps growing. */
 #ifndef VRS_ANALYSIS_STEP_GROWTH_H
 #define VRS_ANALYSIS_STEP_GROWTH_H
 

@@ -1,4 +1,4 @@
-/* calls.h - measured calls of functions, as columns, and the calls of each function. */
+/* calls.h - measured calls of functions, as columns. */
 #ifndef VRS_PROFILER_ANALYZER_CALLS_H
 #define VRS_PROFILER_ANALYZER_CALLS_H
 
@@ -47,7 +47,7 @@ struct calls_totals {
     double mean_seconds, mean_grown_bytes; /* of a call; 0 of none */
 };
 
-/* Of all calls; what is not known of one counts as 0. */
+/* Of all calls; what is not known of one counts as 0, and the means are over all calls. */
 struct calls_totals calls_total(const struct calls *calls);
 
 #endif

@@ -328,6 +328,7 @@ void shown_table(struct buf *to, const struct style *style, struct cells *cells,
     struct text_column column[SHOWN_COLUMNS_MOST];
     uint32_t shown[SHOWN_COLUMNS_MOST], columns = 0, lines = 0;
     assert(t->columns <= SHOWN_COLUMNS_MOST);
+    assert(t->under == NULL || t->columns >= 2); /* lines below a row take two cells */
     for (uint32_t i = 0; i < t->columns; i++) {
         if ((t->hidden >> i & 1) != 0)
             continue;

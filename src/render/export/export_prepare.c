@@ -1,4 +1,4 @@
-/* export_prepare.c - which stacks, categories and names the rows of an export have. */
+/* export_prepare.c - columns of an export that are found before its rows are written. */
 #include "render/export/export_prepare.h"
 
 #include <stdbool.h>

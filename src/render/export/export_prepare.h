@@ -1,5 +1,4 @@
-/* export_prepare.h - what is found before rows are written: the stacks they have, their categories
- * and names. */
+/* export_prepare.h - columns of an export that are found before its rows are written. */
 #ifndef VRS_RENDER_EXPORT_EXPORT_PREPARE_H
 #define VRS_RENDER_EXPORT_EXPORT_PREPARE_H
 

@@ -419,7 +419,7 @@ static const struct export_column block_columns[] = {
 };
 
 /* Row of named, or NO_ROW. */
-static uint32_t name_of_block(const struct exporting *e, uint32_t block)
+static uint32_t named_of_block(const struct exporting *e, uint32_t block)
 {
     bool has = e->name_of_block != NULL && e->name_of_block[block] != 0;
     return has ? e->name_of_block[block] - 1 : NO_ROW;
@@ -451,7 +451,7 @@ static enum vrs_status block_row(struct exporting *e, struct export_device *d, u
     *c++ = known(b->requested_size[i]);
     *c++ = state == NULL ? none() : word(state);
     *c++ = id_or_none(b->stack[i]);
-    put_tensor(e, name_of_block(e, i), c + 2);
+    put_tensor(e, named_of_block(e, i), c + 2);
     return put_names(e, b->stack[i], c, c + 1, err);
 }
 

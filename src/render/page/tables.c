@@ -45,6 +45,17 @@ static enum vrs_status put_all(struct filling *f, enum page_table_name name,
     return VRS_OK;
 }
 
+/* A table of texts: the column of their lengths, then that of all their bytes. */
+static enum vrs_status put_texts(struct filling *f, enum page_table_name name,
+                                 const struct page_column columns[2], const struct strings *s)
+{
+    TRY(put_all(f, name, columns, 1, s->rows.len));
+    return page_queue_bytes(f->chunks, &f->to->table[name], &columns[1],
+                            (const uint8_t *)s->bytes.at, s->bytes.len)
+               ? VRS_OK
+               : vrs_no_memory(f->err);
+}
+
 #define COUNT(columns) (uint32_t)(sizeof(columns) / sizeof *(columns))
 
 static enum vrs_status fill_allocations(struct filling *f)
@@ -372,20 +383,14 @@ static enum vrs_status fill_names(struct filling *f)
         { "line", PAGE_U32, PAGE_AS_IT_IS, NULL, frame_line, PAGE_NEEDED },
         { "kind", PAGE_U8, PAGE_AS_IT_IS, NULL, frame_kind, PAGE_NEEDED },
     };
-    static const struct page_column length[] = {
+    static const struct page_column texts[] = {
         { "len", PAGE_U32, PAGE_AS_IT_IS, "byte", string_length, PAGE_NEEDED },
+        { "bytes", PAGE_U8, PAGE_AS_IT_IS, NULL, NULL, PAGE_NEEDED },
     };
-    static const struct page_column text = { "bytes", PAGE_U8, PAGE_AS_IT_IS,
-                                             NULL,    NULL,    PAGE_NEEDED };
-    const struct strings *strings = &f->from->names.strings;
     f->chunks->share = PAGE_FIXED;
     TRY(put_all(f, PAGE_STACK, stack, COUNT(stack), f->from->names.stacks));
     TRY(put_all(f, PAGE_FRAME, frame, COUNT(frame), f->from->names.frames));
-    TRY(put_all(f, PAGE_STRING, length, COUNT(length), strings->rows.len));
-    return page_queue_bytes(f->chunks, &f->to->table[PAGE_STRING], &text,
-                            (const uint8_t *)strings->bytes.at, strings->bytes.len)
-               ? VRS_OK
-               : vrs_no_memory(f->err);
+    return put_texts(f, PAGE_STRING, texts, &f->from->names.strings);
 }
 
 /* What the recorded process called its memory. */
@@ -441,21 +446,16 @@ static enum vrs_status fill_tensors(struct filling *f)
         { "of", PAGE_U32, PAGE_AS_IT_IS, NULL, tensor_owner, PAGE_SPARE_TENSORS },
         { "shared", PAGE_U32, PAGE_AS_IT_IS, NULL, tensor_shared, PAGE_SPARE_TENSORS },
     };
-    static const struct page_column length[] = {
+    static const struct page_column texts[] = {
         { "len", PAGE_U32, PAGE_AS_IT_IS, "byte", tensor_string_length, PAGE_SPARE_TENSORS },
+        { "bytes", PAGE_U8, PAGE_AS_IT_IS, NULL, NULL, PAGE_SPARE_TENSORS },
     };
-    static const struct page_column text = { "bytes", PAGE_U8, PAGE_AS_IT_IS,
-                                             NULL,    NULL,    PAGE_SPARE_TENSORS };
     const struct page_tensors *t = &f->from->tensors;
     if (t->of == NULL)
         return VRS_OK;
     f->chunks->share = PAGE_FIXED;
     TRY(put_all(f, PAGE_TENSOR, tensor, COUNT(tensor), t->count + 1));
-    TRY(put_all(f, PAGE_TENSOR_STRING, length, COUNT(length), t->strings.rows.len));
-    return page_queue_bytes(f->chunks, &f->to->table[PAGE_TENSOR_STRING], &text,
-                            (const uint8_t *)t->strings.bytes.at, t->strings.bytes.len)
-               ? VRS_OK
-               : vrs_no_memory(f->err);
+    return put_texts(f, PAGE_TENSOR_STRING, texts, &t->strings);
 }
 
 static enum vrs_status fill(struct filling *f)

@@ -680,7 +680,7 @@ static void check_memory(uint64_t left, uint64_t total, uint64_t used)
     b.left = left;
     b.total = total;
     vrs_device_memory(&backend, 0, &m);
-    assert_true(m.used == used && m.left == left && m.total == total);
+    assert_true(m.used == used && m.free == left && m.total == total);
 }
 
 static enum vrs_status no_memory_told(void *arg, uint32_t device, uint64_t *ret_free,
@@ -702,7 +702,7 @@ static void what_is_used_of_a_device_is_known_where_both_others_are(void **state
     struct vrs_backend backend = { .size = sizeof backend };
     for (int i = 0; i < 2; i++) {
         vrs_device_memory(&backend, 0, &m);
-        assert_true(m.used == VRS_UNKNOWN && m.left == VRS_UNKNOWN && m.total == VRS_UNKNOWN);
+        assert_true(m.used == VRS_UNKNOWN && m.free == VRS_UNKNOWN && m.total == VRS_UNKNOWN);
         backend.memory = no_memory_told;
     }
 }

@@ -1,4 +1,4 @@
-// tensors.js - what the recorded process called an allocation: its tensor's name, kind and type.
+// tensors.js - the tensor that the recorded process put into an allocation.
 
 const KINDS = ['tensor', 'parameter', 'buffer', 'gradient', 'optimizer_state'];
 
