@@ -62,7 +62,7 @@ STANDARD = {
     "locale.h": r"setlocale localeconv newlocale uselocale freelocale LC_\w+ struct:lconv NULL",
     "fcntl.h": r"open openat creat fcntl O_\w+ [FR]_\w+LK\w* F_\w+ FD_CLOEXEC AT_\w+ posix_fadvise"
                r" POSIX_FADV_\w+",
-    "unistd.h": r"read write pread pwrite close lseek dup2? pipe fork exec[vl]\w* _exit unlink"
+    "unistd.h": r"read write pread pwrite close lseek dup2? pipe fork exec[vl]\w* _exit syscall unlink"
                 r" rmdir access isatty sysconf _SC_\w+ getpid getppid getuid geteuid f?truncate readlink"
                 r" fsync link symlink chdir getcwd gethostname getopt optarg optind u?sleep alarm"
                 r" pause close_range environ STD\w+_FILENO [RWXF]_OK ssize_t off_t pid_t NULL"

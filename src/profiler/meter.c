@@ -247,6 +247,11 @@ void meter_drop(struct meter *m, struct vrs_slot *slot)
     }
 }
 
+bool meter_same(const struct vrs_slot *a, const struct vrs_slot *b)
+{
+    return a->place == b->place && a->turn == b->turn;
+}
+
 enum vrs_state meter_read(struct meter *m, uint32_t id, uint32_t device, bool wait,
                           struct vrs_stats *ret)
 {

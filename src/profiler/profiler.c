@@ -63,13 +63,13 @@ static struct watched *watched_of(struct profiler *p, uint32_t device)
     return NULL;
 }
 
-/* Puts a slot that has just been opened beside its device; false: another thread was faster, or
- * there is no memory. */
-static bool put(struct profiler *p, uint32_t device, struct vrs_slot slot, uint64_t began_ns)
+/* Puts a slot that has just been opened beside its device; false: there is no memory, or another
+ * thread was faster, whose slot `*slot` is then. */
+static bool put(struct profiler *p, uint32_t device, struct vrs_slot *slot, uint64_t began_ns)
 {
     pthread_mutex_lock(&p->guard);
     struct watched *there = watched_of(p, device);
-    struct watched made = { .slot = slot,
+    struct watched made = { .slot = *slot,
                             .device = device,
                             .peak = VRS_UNKNOWN,
                             .at_most = VRS_UNKNOWN,
@@ -77,7 +77,9 @@ static bool put(struct profiler *p, uint32_t device, struct vrs_slot slot, uint6
                             .last_ns = began_ns };
     bool ok = there == NULL ? vec_push(&p->watched, made) : there->slot.place == 0;
     if (ok && there != NULL)
-        there->slot = slot;
+        there->slot = *slot;
+    else if (!ok)
+        *slot = there != NULL ? there->slot : (struct vrs_slot){ .device = device };
     p->unwatched += !ok && there == NULL;
     pthread_mutex_unlock(&p->guard);
     return ok;
@@ -98,8 +100,9 @@ static struct vrs_slot watch(struct profiler *p, uint32_t device)
 
     uint64_t began = now_ns(p);
     meter_open(p->meter, p->options.backend, device, p->options.flags, &slot);
-    if (slot.place != 0 && !put(p, device, slot, began))
-        meter_drop(p->meter, &slot);
+    struct vrs_slot own = slot;
+    if (slot.place != 0 && !put(p, device, &slot, began))
+        meter_drop(p->meter, &own);
     return slot;
 }
 
@@ -191,8 +194,9 @@ static void join_interval(struct watched *w, struct vrs_record *r)
         r->state = VRS_SAMPLED;
 }
 
-/* Of the device, in the totals and in the ring; `slot` is what the record was made with. */
-static void interval_ends(struct profiler *p, const struct vrs_slot *slot, struct vrs_record *r,
+/* Of the device, in the totals and in the ring; `closed` is the slot of the record, where it was
+ * found not to be open any more. */
+static void interval_ends(struct profiler *p, const struct vrs_slot *closed, struct vrs_record *r,
                           const struct vrs_peaks *peaks)
 {
     uint64_t ended_ns = r->t_ns + p->made_ns;
@@ -210,8 +214,8 @@ static void interval_ends(struct profiler *p, const struct vrs_slot *slot, struc
     pthread_mutex_lock(&p->guard);
     struct watched *w = watched_of(p, r->device);
     if (w != NULL) {
-        if (slot->place == 0)
-            w->slot.place = 0; /* not open any more: the next record opens another */
+        if (closed != NULL && meter_same(&w->slot, closed))
+            w->slot.place = 0; /* the next record opens another */
         join_interval(w, r);
         if (w->allocated != VRS_UNKNOWN && i.end != VRS_UNKNOWN)
             r->delta = (int64_t)(i.end - w->allocated);
@@ -250,9 +254,9 @@ void profiler_checkpoint(struct profiler *p, uint32_t device, uint32_t path,
 {
     struct vrs_peaks read;
     const struct vrs_peaks *peaks = &nothing_read;
-    struct vrs_slot slot = { 0 };
+    struct vrs_slot slot = { 0 }, asked = slot;
     if (!p->options.no_stats) {
-        slot = watch(p, device);
+        asked = slot = watch(p, device);
         meter_mark(p->meter, &slot, &read);
         peaks = &read;
     }
@@ -263,7 +267,7 @@ void profiler_checkpoint(struct profiler *p, uint32_t device, uint32_t path,
     ret->device = device;
     if (p->options.host)
         process_memory(&ret->rss, &ret->rss_peak);
-    interval_ends(p, &slot, ret, peaks);
+    interval_ends(p, slot.place == 0 ? &asked : NULL, ret, peaks);
 }
 
 void profiler_open(struct profiler *p, uint32_t device, uint32_t path, struct vrs_scope *ret)

@@ -7,14 +7,40 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 
 #include "profiler/clock.h"
+#include "profiler/ledger.h"
 
 enum { CAPACITY_DEFAULT = 65536, STACK_BYTES = 256 << 10 };
 enum { WANTED_NS = NS_PER_SECOND / 20 }; /* between two readings that are asked for */
 
 /* Making and ending. */
+
+static void curves_fill(struct vrs_sample *row, const struct vrs_peaks *p)
+{
+    memcpy(row->now, p->now.now, sizeof row->now);
+    row->inactive_split = p->now.inactive_split;
+    row->retries = p->now.retries;
+    row->ooms = p->now.ooms;
+    row->allocated_bytes = p->now.allocated_bytes;
+    row->freed_bytes = p->now.freed_bytes;
+    row->allocations = p->now.allocations;
+    row->frees = p->now.frees;
+    row->peak = p->peak[VRS_ALLOCATED];
+    row->state = p->state;
+}
+
+/* What a sample has that is as the one before it, where there was none. */
+static struct vrs_sample nothing_before(void)
+{
+    struct ledger none;
+    struct vrs_peaks unknown;
+    struct vrs_sample row = { .index = 0 };
+    ledger_init(&none, 0);
+    ledger_unknown(&none, VRS_STATE_UNKNOWN, &unknown);
+    curves_fill(&row, &unknown);
+    return row;
+}
 
 static enum vrs_status check(const struct vrs_sampler_options *o, struct vrs_error *err)
 {
@@ -27,7 +53,8 @@ static enum vrs_status check(const struct vrs_sampler_options *o, struct vrs_err
 static bool locks_init(struct sampler *s)
 {
     return pthread_mutex_init(&s->taking, NULL) == 0 &&
-           pthread_mutex_init(&s->guard, NULL) == 0 && timed_cond_init(&s->changed);
+           pthread_mutex_init(&s->guard, NULL) == 0 &&
+           pthread_cond_init(&s->changed, NULL) == 0;
 }
 
 /* What the driver knows the device by, which a backend may learn late.  For threads that may call
@@ -76,6 +103,7 @@ enum vrs_status sampler_init(struct sampler *s, struct meter *m,
     s->backend = meter_backend(m, options->backend);
     s->made_ns = clock_ns(&s->backend);
     s->made_us = unix_us();
+    s->before = nothing_before();
     s->before_read_ns = VRS_UNKNOWN;
     s->slot = (struct vrs_slot){ .backend = options->backend, .device = options->device };
     sources_init(&s->sources);
@@ -124,20 +152,6 @@ static void as_before(struct sampler *s, struct vrs_sample *row, uint64_t *ret_r
     pthread_mutex_unlock(&s->guard);
 }
 
-static void curves_fill(struct vrs_sample *row, const struct vrs_peaks *p)
-{
-    memcpy(row->now, p->now.now, sizeof row->now);
-    row->inactive_split = p->now.inactive_split;
-    row->retries = p->now.retries;
-    row->ooms = p->now.ooms;
-    row->allocated_bytes = p->now.allocated_bytes;
-    row->freed_bytes = p->now.freed_bytes;
-    row->allocations = p->now.allocations;
-    row->frees = p->now.frees;
-    row->peak = p->peak[VRS_ALLOCATED];
-    row->state = p->state;
-}
-
 static bool is_known(const struct vrs_sample *row)
 {
     for (uint32_t k = 0; k < VRS_CURVES; k++)
@@ -165,13 +179,14 @@ static void want(struct sampler *s, uint64_t age_ns)
     pthread_mutex_unlock(&s->guard);
 }
 
-/* What others ask for. */
-static void after_sample(struct sampler *s, const struct vrs_slot *slot)
+/* What others ask for; `closed` is the slot of the sample, where it was found not to be open any
+ * more. */
+static void after_sample(struct sampler *s, const struct vrs_slot *closed)
 {
     const struct sources *from = &s->sources;
     pthread_mutex_lock(&s->guard);
-    if (slot->place == 0)
-        s->slot.place = 0; /* not open any more: the next start opens another */
+    if (closed != NULL && meter_same(&s->slot, closed))
+        s->slot.place = 0; /* the next start opens another */
     memcpy(s->driver_why, from->memory_why[0] != '\0' ? from->memory_why : from->busy_why,
            sizeof s->driver_why);
     pthread_mutex_unlock(&s->guard);
@@ -184,7 +199,7 @@ void sampler_now(struct sampler *s)
     pthread_mutex_lock(&s->taking);
     char id[DRIVER_ID_BYTES];
     pthread_mutex_lock(&s->guard);
-    struct vrs_slot slot = s->slot;
+    struct vrs_slot slot = s->slot, asked = slot;
     memcpy(id, s->driver_id, sizeof id);
     pthread_mutex_unlock(&s->guard);
 
@@ -201,7 +216,7 @@ void sampler_now(struct sampler *s)
     if (!s->backend.any_thread)
         want(s, row.age_ns);
     sources_fill(&s->sources, &s->backend, &s->meter->driver, id, &row);
-    after_sample(s, &slot);
+    after_sample(s, slot.place == 0 ? &asked : NULL);
     row.index = ring_add(&s->ring, &row);
     s->before = row;
     s->before_read_ns = read_ns;
@@ -215,12 +230,8 @@ void sampler_now(struct sampler *s)
 /* False: the thread is to end. */
 static bool sleep_until(struct sampler *s, uint64_t due_ns)
 {
-    struct timespec until = { .tv_sec = (time_t)(due_ns / NS_PER_SECOND),
-                              .tv_nsec = (long)(due_ns % NS_PER_SECOND) };
+    bell_sleep(&s->ended, due_ns);
     pthread_mutex_lock(&s->guard);
-    bool late = false;
-    while (s->run == RUN_ON && !late)
-        late = pthread_cond_timedwait(&s->changed, &s->guard, &until) == ETIMEDOUT;
     bool on = s->run == RUN_ON;
     pthread_mutex_unlock(&s->guard);
     return on;
@@ -279,6 +290,7 @@ enum vrs_status sampler_start(struct sampler *s, struct vrs_error *err)
         pthread_cond_wait(&s->changed, &s->guard);
     int failed = 0;
     if (s->run != RUN_ON) {
+        bell_set(&s->ended);
         failed = thread_begin(s);
         if (failed == 0)
             s->run = RUN_ON;
@@ -297,6 +309,7 @@ void sampler_stop(struct sampler *s)
         pthread_cond_wait(&s->changed, &s->guard);
     if (s->run == RUN_ON) {
         s->run = RUN_ENDING;
+        bell_ring(&s->ended);
         pthread_cond_broadcast(&s->changed);
         pthread_mutex_unlock(&s->guard);
         pthread_join(s->thread, NULL);

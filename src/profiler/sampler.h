@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "device/nvml.h"
+#include "profiler/bell.h"
 #include "profiler/meter.h"
 #include "profiler/ring.h"
 #include "profiler/sources.h"
@@ -33,7 +34,8 @@ struct sampler {
 
     pthread_mutex_t guard; /* of what follows; nothing is read under it */
     pthread_cond_t changed;
-    pthread_t thread; /* while it is on or ending */
+    pthread_t thread;  /* while it is on or ending */
+    struct bell ended; /* by which it sleeps */
     enum sampler_run run;
     struct vrs_slot slot;
     bool wanted;           /* a reading, of whoever waits */

@@ -120,7 +120,12 @@ static bool do_samples(uint32_t i, uint32_t turn)
     for (uint32_t k = 0; k < got; k++) {
         const struct vrs_sample *r = &rows[k];
         bool sound = r->state == VRS_EXACT ? r->peak >= r->now[VRS_ALLOCATED]
-                                           : r->state == VRS_NESTED && r->peak == VRS_UNKNOWN;
+                                           : r->peak == VRS_UNKNOWN;
+        /* Nothing was read before it, and another thread reads. */
+        if (r->state == VRS_STATE_UNKNOWN)
+            sound = sound && r->now[VRS_ALLOCATED] == VRS_UNKNOWN;
+        else
+            sound = sound && (r->state == VRS_EXACT || r->state == VRS_NESTED);
         if (!sound || r->index != first + k || (k > 0 && r->t_ns < rows[k - 1].t_ns))
             return false;
     }

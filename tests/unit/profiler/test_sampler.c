@@ -482,6 +482,24 @@ static void *read_once(void *arg)
     return NULL;
 }
 
+/* Another thread reads the device until `busy_end`. */
+static void busy_begin(pthread_t *ret)
+{
+    b.device.inside = stay_inside;
+    pthread_barrier_init(&b.inside, NULL, 2);
+    pthread_barrier_init(&b.leave, NULL, 2);
+    assert_int_equal(pthread_create(ret, NULL, read_once, NULL), 0);
+    pthread_barrier_wait(&b.inside);
+}
+
+static void busy_end(pthread_t thread)
+{
+    pthread_barrier_wait(&b.leave);
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&b.inside);
+    pthread_barrier_destroy(&b.leave);
+}
+
 static void a_busy_device_is_not_waited_for(void **state)
 {
     (void)state;
@@ -489,11 +507,7 @@ static void a_busy_device_is_not_waited_for(void **state)
     begin(ANY_THREAD | OWN_CLOCK, (struct vrs_sampler_options){ 0 });
     known_device_change(&b.device, VRS_ALLOCATED, 10);
     (void)take();
-    b.device.inside = stay_inside;
-    pthread_barrier_init(&b.inside, NULL, 2);
-    pthread_barrier_init(&b.leave, NULL, 2);
-    assert_int_equal(pthread_create(&thread, NULL, read_once, NULL), 0);
-    pthread_barrier_wait(&b.inside);
+    busy_begin(&thread);
     b.clock += 9;
     struct vrs_sample s = take();
     assert_int_equal(s.state, VRS_NESTED);
@@ -506,10 +520,25 @@ static void a_busy_device_is_not_waited_for(void **state)
     assert_int_equal(counts().busy, 0);
     assert_int_equal(counts().rows.first, 2);
     assert_int_equal(counts().rows.next, 2);
-    pthread_barrier_wait(&b.leave);
-    pthread_join(thread, NULL);
-    pthread_barrier_destroy(&b.inside);
-    pthread_barrier_destroy(&b.leave);
+    busy_end(thread);
+    assert_int_equal(take().state, VRS_EXACT);
+    end();
+}
+
+static void a_device_that_is_busy_from_the_start_is_unknown(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    begin(ANY_THREAD | OWN_CLOCK, (struct vrs_sampler_options){ 0 });
+    known_device_change(&b.device, VRS_ALLOCATED, 10);
+    busy_begin(&thread);
+    struct vrs_sample s = take();
+    assert_int_equal(s.state, VRS_STATE_UNKNOWN);
+    assert_int_equal(s.now[VRS_ALLOCATED], VRS_UNKNOWN);
+    assert_int_equal(s.allocations, VRS_UNKNOWN);
+    assert_int_equal(s.peak, VRS_UNKNOWN);
+    assert_int_equal(s.age_ns, VRS_UNKNOWN);
+    busy_end(thread);
     assert_int_equal(take().state, VRS_EXACT);
     end();
 }
@@ -722,6 +751,7 @@ int main(void)
         cmocka_unit_test(a_question_to_the_driver_has_all_it_says),
         cmocka_unit_test(old_values_wake_the_reader),
         cmocka_unit_test(a_busy_device_is_not_waited_for),
+        cmocka_unit_test(a_device_that_is_busy_from_the_start_is_unknown),
         cmocka_unit_test(an_interval_has_bounds),
         cmocka_unit_test(the_thread_samples_until_it_is_stopped),
         cmocka_unit_test(a_long_interval_ends_at_once),
