@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+LONG = "VRAMSCOPE_TEST_LONG" in os.environ
 sys.path.insert(0, str(ROOT / "tests" / "page" / "browser"))
 
 import browser as chromium  # noqa: E402
@@ -54,6 +55,11 @@ def environment(**more):
     env.update(LC_ALL="C.UTF-8", TERM="xterm-256color")
     env.update(more)
     return env
+
+
+def some(short, long):
+    """`short` of what is invented or tried in `make test`, all of it in `make test-long`."""
+    return long if LONG else short
 
 
 # A hang, not slowness: a machine that does other things as well may be ten times slower.

@@ -6,7 +6,7 @@ import random
 import pytest
 
 import schemas
-from conftest import ROOT, run
+from conftest import ROOT, run, some
 from recordings import scripts
 
 # Small ones: what is compared with is slow.
@@ -21,7 +21,7 @@ COMMANDS = {
     "doctor": ["doctor", "--json"],
     "export": ["export", "--to", "json", "-t", "devices", "-t", "segments", LEAK],
 }
-MUTATIONS = 120
+MUTATIONS = some(40, 120)
 OTHERS = None, True, False, 0, 1, 1.0, -1, 1.5, 2 ** 70, "", "x", [], {}, [None], {"x": 1}
 
 

@@ -4,6 +4,7 @@ What has a reader in Python's library (csv, json, sqlite3, gzip) is read by that
 fifty lines below.
 """
 import csv
+import functools
 import gzip
 import io
 import json
@@ -39,12 +40,15 @@ def export(path, to, *more, **options):
     return run("export", path, "--to", to, *more, expect=0, **options)
 
 
+@functools.cache
 def tables(path, *names):
+    """The rows of each; who asks again is given the same, and changes nothing."""
     doc = json.loads(export(path, "json", *(w for n in names for w in ("-t", n))).raw)
     schemas.validate("export", doc)
     return doc["tables"]
 
 
+@functools.cache
 def peak(path, *more):
     return run("peak", "--json", path, *more, expect=0).json()["devices"]
 

@@ -6,10 +6,10 @@ import pytest
 from models import model
 from recordings import random_program, writers
 
-from conftest import answers, run
+from conftest import answers, run, some
 
 MIB = 1 << 20
-SEEDS = 40
+SEEDS = some(15, 40)
 FIGURES = ("reserved_bytes", "active_bytes", "pending_bytes", "slack_bytes", "free_bytes", "returnable_bytes",
            "stranded_bytes", "largest_free_bytes")
 

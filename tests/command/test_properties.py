@@ -7,7 +7,7 @@ import pytest
 from models import model, reader
 from recordings import random_recording, tiny, writers
 
-from conftest import CURVES, ROOT, answers, batch, peak_problems, run, sum_problems, without_file
+from conftest import CURVES, ROOT, answers, batch, peak_problems, run, some, sum_problems, without_file
 
 GROUPINGS = ("site", "culprit", "owner", "file", "function", "module", "size", "pool", "stream", "age")
 
@@ -146,10 +146,10 @@ STUDIES = ("report", "oom", "leaks", "fragments", "steps", "categories", "advise
 def test_number_of_threads_does_not_matter_to_one_file(random_files, verb):
     """One file is replayed on one thread while another works on what needs no replay."""
     folder, names = random_files
-    files = [folder / name for name in names[:6]] + sorted((ROOT / "examples").glob("*.pickle"))
+    files = [folder / name for name in names[:some(2, 6)]] + sorted((ROOT / "examples").glob("*.pickle"))
     for path in files:
         for form in ["--json"], []:
-            one, *more = (run(verb, *form, "--threads", n, path).raw for n in THREADS)
+            one, *more = (run(verb, *form, "--threads", n, path).raw for n in some((1, 7), THREADS))
             assert all(many == one for many in more), (path, form)
 
 

@@ -7,7 +7,7 @@ import pytest
 from recordings import random_recording, scripts, writers
 from models import model, page, reader
 
-from conftest import ROOT, run
+from conftest import ROOT, run, some
 
 BUDGET = 150 * 1024  # bytes of program, style and all else that does not follow from the recording
 EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))
@@ -73,7 +73,7 @@ def test_columns_of_real_files_add_up(shared):
             check(path)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(some(10, 30)))
 def test_random_recordings_add_up(tmp_path, seed):
     path = tmp_path / "random.pickle"
     path.write_bytes(writers.pickled(random_recording.make(seed), 4))
@@ -259,7 +259,7 @@ def test_the_device_that_failed_is_named(tmp_path):
     assert "device 0 has no out-of-memory event, device 1 has one" in wrong.err
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(some(4, 12)))
 def test_some_events_of_random_recordings(tmp_path, seed):
     """Also of memory that no event explains, and of several devices."""
     path = tmp_path / "random.pickle"

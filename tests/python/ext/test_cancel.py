@@ -107,8 +107,10 @@ def test_progress_that_raises_ends_the_load(large):
     assert told == sorted(told) and len(told) > 1
 
 
-def test_progress_is_a_line_on_a_terminal(large):
+def test_progress_is_a_line_on_a_terminal(tmp_path):
     """Slow enough for the line, which comes after a second."""
+    path = tmp_path / "slow.pickle"
+    subprocess.run([MAKER, "--bytes", "4000000", path], check=True, stdout=subprocess.DEVNULL, timeout=300)
     code = """if True:
         import sys, time
         sys.path.insert(0, sys.argv[1])
@@ -118,16 +120,16 @@ def test_progress_is_a_line_on_a_terminal(large):
                 self.file = open(sys.argv[2], "rb")
             def readinto(self, buffer):
                 time.sleep(0.05)
-                return self.file.readinto(memoryview(buffer)[:4 << 20])
+                return self.file.readinto(memoryview(buffer)[:160 << 10])
         vramscope.load(Slow(), replay="never", progress=True)
         """
     ours, its = pty.openpty()
-    done = subprocess.run([sys.executable, "-c", code, PACKAGE, large], stdout=subprocess.PIPE, stderr=its, timeout=300)
+    done = subprocess.run([sys.executable, "-c", code, PACKAGE, path], stdout=subprocess.PIPE, stderr=its, timeout=300)
     said = os.read(ours, 1 << 16).decode()
     os.close(ours), os.close(its)
     assert done.returncode == 0 and done.stdout == b"", said
     assert "\rreading: " in said and said.endswith("\r\033[K") and " MiB" in said
-    piped = subprocess.run([sys.executable, "-c", code, PACKAGE, large], capture_output=True, timeout=300)
+    piped = subprocess.run([sys.executable, "-c", code, PACKAGE, path], capture_output=True, timeout=300)
     assert piped.stderr == b""
     for wrong in (1, "yes"):
         with pytest.raises(TypeError):

@@ -144,8 +144,17 @@ RANKS = "import os, time\nrank = int(os.environ['RANK'])\nif rank == 3:\n" + "".
     "    " + line + "\n" for line in DIES.splitlines()) + ENDS
 
 
+LAST = """import os, time
+while os.environ['RANK'] == '0' and not os.path.exists('others.ended'):
+    time.sleep(0.02)
+"""
+
+
 def job(tmp_path, text, *options, ranks=8, killed=()):
-    """(exit statuses, what each rank said) of `ranks` processes as torchrun begins them."""
+    """(exit statuses, what each rank said) of `ranks` processes as torchrun begins them.  Where one is killed, rank 0
+    ends last, so that it waits for nobody else."""
+    if killed and 0 not in killed:
+        text = LAST + text
     path = script(tmp_path, text)
     started = [subprocess.Popen([sys.executable, "-B", "-m", "vramscope", "run", *options, path], cwd=tmp_path, text=True,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(
@@ -153,6 +162,9 @@ def job(tmp_path, text, *options, ranks=8, killed=()):
                                     TORCHELASTIC_RUN_ID="night")) for rank in range(ranks)]
     for rank in killed:
         started[rank].send_signal(signal.SIGKILL)
+    for one in started[1:]:
+        one.wait(timeout=300)
+    (tmp_path / "others.ended").touch()
     said = [one.communicate(timeout=300)[1] for one in started]
     return [one.returncode for one in started], said, tmp_path / "vramscope-night"
 
@@ -184,9 +196,9 @@ def test_ranks_have_one_folder_one_verdict_and_one_report(tmp_path):
 
 def test_a_rank_that_was_killed_is_named(tmp_path):
     codes, said, folder = job(tmp_path, "import time, os\nif os.environ['RANK'] == '2': time.sleep(99)\n" + ENDS,
-                              "--report", "--wait=20s", ranks=3, killed=[2])
+                              "--report", "--wait=2s", ranks=3, killed=[2])
     assert codes == [0, 0, -9] and said[1:] == ["", ""]
-    assert said[0].endswith("vramscope: rank 2 is missing: no word within 20 s\n")
+    assert said[0].endswith("vramscope: rank 2 is missing: no word within 2 s\n")
     run_json = documents(folder)[0]
     assert run_json["missing_ranks"] == [2] and (folder / "report.txt").read_text() == said[0]
     assert run_json["status"] == "unknown", "nobody knows how rank 2 ended"
@@ -194,7 +206,7 @@ def test_a_rank_that_was_killed_is_named(tmp_path):
 
 def test_a_rank_that_failed_outweighs_one_that_was_killed(tmp_path):
     late = "import time, os, sys\nif os.environ['RANK'] == '2': time.sleep(99)\n"
-    codes, _, folder = job(tmp_path, late + ENDS + "sys.exit(int(os.environ['RANK']) * 7)\n", "--report", "--wait=20s",
+    codes, _, folder = job(tmp_path, late + ENDS + "sys.exit(int(os.environ['RANK']) * 7)\n", "--report", "--wait=2s",
                            ranks=3, killed=[2])
     run_json = documents(folder)[0]
     assert codes == [0, 7, -9] and (run_json["status"], run_json["missing_ranks"]) == ("failed", [2])
@@ -202,8 +214,8 @@ def test_a_rank_that_failed_outweighs_one_that_was_killed(tmp_path):
 
 def test_the_command_names_the_ranks_that_rank_0_names(tmp_path):
     late = "import time, os\nif os.environ['RANK'] in '24': time.sleep(99)\n"
-    _, said, folder = job(tmp_path, late + ENDS, "--report", "--view", "--wait=30s", ranks=5, killed=[2, 4])
-    told = "vramscope: ranks 2, 4 are missing: no word within 30 s\n"
+    _, said, folder = job(tmp_path, late + ENDS, "--report", "--view", "--wait=2s", ranks=5, killed=[2, 4])
+    told = "vramscope: ranks 2, 4 are missing: no word within 2 s\n"
     line = "missing  no snapshot of ranks 2, 4 of 5\n"
     text = run("report", folder, env=environment(COLUMNS="80"), expect=0).out
     assert text.count(line) == 1 and text + told + f"vramscope: {folder}/index.html\n" == said[0]
