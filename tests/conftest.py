@@ -261,6 +261,12 @@ def sum_problems(result, entry):
 
 # Fixtures -------------------------------------------------------------------------------
 
+@pytest.fixture
+def leaks_are_faults(monkeypatch):
+    """Memory that a process has lost when it ends makes it fail, where it is built with AddressSanitizer."""
+    monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=1")
+
+
 @pytest.fixture(scope="session")
 def shared():
     path = os.environ.get("VRAMSCOPE_TEST_SHARED")

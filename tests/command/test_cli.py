@@ -17,6 +17,8 @@ from recordings import random_recording, tiny, writers
 
 from conftest import HANGS, ROOT, SANITIZER, environment, program, run
 
+pytestmark = pytest.mark.usefixtures("leaks_are_faults")
+
 ESCAPE = re.compile(rb"\x1b")
 
 

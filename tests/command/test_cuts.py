@@ -8,6 +8,8 @@ from recordings import random_recording, tiny, writers
 
 from conftest import batch, error_lines, figure_problems, run, some
 
+pytestmark = pytest.mark.usefixtures("leaks_are_faults")
+
 P4 = {"p4": lambda t: writers.pickled(t, 4)}
 FORMS = {"p0": lambda t: writers.pickled(t, 0), "p2": lambda t: writers.pickled(t, 2), **P4,
          "cpp": writers.cpp, "json": writers.as_json,

@@ -10,6 +10,8 @@ from recordings import tiny, writers
 
 from conftest import answers, error_lines, figure_problems, run
 
+pytestmark = pytest.mark.usefixtures("leaks_are_faults")
+
 WHOLE = writers.pickled(tiny.plain(), 4)
 MIB = 1 << 20
 

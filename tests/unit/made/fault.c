@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -59,8 +60,16 @@ int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *how, void *(*run
 
 void fault_each(enum vrs_status (*work)(void *arg), void (*survived)(void *arg), void *arg)
 {
+    fault_some(1, work, survived, arg);
+}
+
+void fault_some(long step, enum vrs_status (*work)(void *arg), void (*survived)(void *arg),
+                void *arg)
+{
     bool hit = true;
-    for (long n = 0; hit; n++) {
+    if (getenv("VRAMSCOPE_TEST_LONG") != NULL)
+        step = 1;
+    for (long n = 0; hit; n += step) {
         fault_left = n;
         enum vrs_status status = work(arg);
         hit = fault_left < 0;

@@ -24,5 +24,8 @@ extern atomic_long fault_threads_left;
  * Memory given back early is only a read, so some work survives.  `survived` is then what looks at
  * its outcome, and at that of the last call, which nothing hit; NULL: nothing is survived. */
 void fault_each(enum vrs_status (*work)(void *arg), void (*survived)(void *arg), void *arg);
+/* The same for work of thousands of allocations: of `step` one fails, in `make test-long` each. */
+void fault_some(long step, enum vrs_status (*work)(void *arg), void (*survived)(void *arg),
+                void *arg);
 
 #endif
