@@ -68,9 +68,9 @@ VRS_API enum vrs_status vrs_report_unread(const char *path, const struct vrs_err
 
 /* What a set has of the job whose folder `vramscope run` wrote, by its run.json: joined with the
  * reports of the files there it names the ranks that none of them is of, and does so again where
- * the set is joined with more of the same job.  Of several jobs none are named, and the set says
- * so.  Where that file does not know how many there are it adds nothing; where it is broken the
- * call says why. */
+ * the set is joined with more of the same job.  Of several jobs, and of several starts of one, none
+ * are named, and the set says so.  Where that file does not know how many there are it adds nothing;
+ * where it is broken the call says why. */
 VRS_API enum vrs_status vrs_report_run(const char *path, struct vrs_result **ret,
                                        struct vrs_error *err);
 

@@ -140,7 +140,9 @@ enum vrs_state vrs_meter_read(struct vrs_meter *meter, uint32_t backend, uint32_
 void vrs_device_memory(const struct vrs_backend *backend, uint32_t device,
                        struct vrs_device_memory *ret)
 {
-    sources_memory(backend, device, ret);
+    struct vrs_backend b = { 0 };
+    options_take(&b, sizeof b, backend);
+    sources_memory(&b, device, ret);
 }
 
 void vrs_driver(struct vrs_meter *meter, const char *id, struct vrs_driver_figures *ret)

@@ -237,7 +237,8 @@ static void a_set_that_is_joined_again_names_the_missing_ranks(void **state)
     /* Who is of which of two jobs is not known, then and later. */
     first = joined(run_of(night), rank_1());
     first = joined(first, joined(run_of(other), rank_1()));
-    tells(joined(first, rank_1()), NULL, "missing  not known: these are files of several jobs");
+    tells(joined(first, rank_1()), NULL,
+          "missing  not known: these are files of several jobs, or of several starts of one");
     first = joined(run_of(night), rank_1());
     tells(joined(first, run_of(larger)), NULL, "missing  not known");
     first = joined(run_of(night), rank_1());

@@ -12,7 +12,8 @@ enum { MISSING_SHOWN = 16 };
 bool missing_ranks_words(struct buf *to, const struct report_set *set)
 {
     if (set->several_jobs) {
-        buf_text(to, "not known: these are files of several jobs");
+        buf_text(to, "not known: these are files of several jobs,"
+                     " or of several starts of one");
         return true;
     }
     if (set->missings == 0)
