@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -12,6 +11,7 @@
 #include <cmocka.h>
 
 #include "device/host.h"
+#include "made/touch.h"
 
 enum { MEBI = 1 << 20, BYTES = 64 * MEBI };
 
@@ -23,7 +23,7 @@ static void memory_that_is_mapped_and_touched_counts(void **state)
     char *pages = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(pages, MAP_FAILED);
     host_read(&mapped);
-    memset(pages, 1, BYTES);
+    touch(pages, BYTES);
     host_read(&touched);
     munmap(pages, BYTES);
     assert_in_range(mapped.mapped - before.mapped, BYTES, BYTES + 32 * MEBI);

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -14,6 +13,7 @@
 #include <cmocka.h>
 
 #include "device/process.h"
+#include "made/touch.h"
 
 enum { MIB = 1 << 20, BYTES = 64 * MIB };
 
@@ -28,7 +28,7 @@ static void memory_that_is_touched_is_resident(void **state)
     struct resident r;
     resident_init(&r);
     uint64_t without = resident_read(&r);
-    memset(pages, 1, BYTES);
+    touch(pages, BYTES);
     process_memory(&with, &with_peak);
     assert_in_range(resident_read(&r), with - MIB, with + MIB);
     assert_in_range(resident_read(&r) - without, BYTES - MIB, BYTES + 32 * MIB);
@@ -92,7 +92,7 @@ static void a_child_of_fork_reads_its_own(void **state)
     if (child == 0) {
         resident_close(&r);
         void *pages = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        memset(pages, 1, BYTES);
+        touch(pages, BYTES);
         uint64_t with = resident_read(&r);
         munmap(pages, BYTES);
         uint64_t after = resident_read(&r);
