@@ -1,6 +1,6 @@
 // worker.js - the engine in a worker, or on the page in slices where there is none.
 import { createEngine } from './core/engine.js';
-import { SLOW, createPictureOps, matchStrings } from './core/memory/pictures.js';
+import { SLOW, TOO_SLOW, createPictureOps, matchStrings } from './core/memory/pictures.js';
 import { createQueue } from './core/model/queue.js';
 import { fromBase64 } from './core/model/unpack.js';
 import { inSlices } from './core/model/slices.js';
@@ -61,7 +61,7 @@ function createMatcher(create) {
       let timer = 0;
       const limit = (ms) => {
         clearTimeout(timer);
-        timer = setTimeout(() => end({ error: 'expression too slow' }), ms);
+        timer = setTimeout(() => end({ error: TOO_SLOW }), ms);
       };
       const end = ({ found, error }) => {
         clearTimeout(timer);

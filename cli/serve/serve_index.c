@@ -156,28 +156,38 @@ static struct vrs_result *add_run(const struct inputs *inputs, const struct vrs_
     return run;
 }
 
+/* Writes the index of what could be read; `results` has room for that and what add_run adds. */
+static int join_results(struct indexing *x, const struct vrs_result **results,
+                        struct gathered *ret)
+{
+    struct vrs_error err;
+    uint32_t count = gather(x, results);
+    if (count == 0) {
+        message("none of the files could be read, so there is nothing to serve");
+        return EXIT_FAILED;
+    }
+    struct vrs_result *run = add_run(x->inputs, results, &count);
+    enum vrs_status status = write_index(x, results, count, ret, &err);
+    if (status != VRS_OK)
+        message_failure("the index", &err);
+    vrs_result_free(run);
+    return status == VRS_OK ? EXIT_DONE : EXIT_FAILED;
+}
+
 static int join(struct indexing *x, struct gathered *ret)
 {
-    struct vrs_error err = { VRS_NOMEM, UINT64_MAX, "out of memory" };
     uint64_t room = 2;
     for (uint32_t i = 0; i < x->inputs->count; i++)
         room += x->file[i].results;
     const struct vrs_result **results = calloc(room, sizeof(*results));
-    uint32_t count = results == NULL ? 0 : gather(x, results);
-    enum vrs_status status = VRS_NOMEM;
-    struct vrs_result *run = NULL;
-    if (count > 0) {
-        uint32_t all = count;
-        run = add_run(x->inputs, results, &all);
-        status = write_index(x, results, all, ret, &err);
-    }
-    if (results != NULL && count == 0)
-        message("none of the files could be read, so there is nothing to serve");
-    else if (status != VRS_OK)
+    if (results == NULL) {
+        struct vrs_error err = { VRS_NOMEM, UINT64_MAX, "out of memory" };
         message_failure("the index", &err);
-    vrs_result_free(run);
+        return EXIT_FAILED;
+    }
+    int ended = join_results(x, results, ret);
     free(results);
-    return status == VRS_OK ? EXIT_DONE : EXIT_FAILED;
+    return ended;
 }
 
 int index_make(const struct view_settings *s, const struct inputs *inputs, struct gathered *ret)

@@ -129,8 +129,8 @@ struct vrs_growth_options {
     const struct vrs_census *first, *last; /* NULL: objects were not counted */
 };
 /* Whether memory at the ends of steps, after a warm-up, keeps growing, by the rule that leaks of a
- * recording are judged by; and the shapes and dtypes that grew.  UINT64_MAX is a reading that is not
- * known.  vrs_verdict() of the result is yes where it grows. */
+ * recording are judged by; and the shapes and dtypes that grew.  UINT64_MAX is a reading that is
+ * not known.  vrs_verdict() of the result is yes where it grows. */
 VRS_API enum vrs_status vrs_growth(const uint64_t *bytes, uint32_t moments,
                                    const struct vrs_growth_options *options,
                                    struct vrs_result **ret, struct vrs_error *err);

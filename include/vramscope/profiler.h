@@ -331,8 +331,8 @@ struct vrs_sample {
     uint64_t unix_us;
     uint64_t now[VRS_CURVES], inactive_split, retries, ooms;   /* bytes; counts */
     uint64_t allocated_bytes, freed_bytes, allocations, frees; /* gross, as in vrs_stats */
-    uint64_t peak;   /* bytes allocated at most since the sample before it */
-    uint64_t age_ns; /* how old the curves are */
+    uint64_t peak;                      /* bytes allocated at most since the sample before it */
+    uint64_t age_ns;                    /* how old the curves are */
     uint64_t device_used, device_total; /* bytes, of all processes together, as the driver says */
     double utilisation;                 /* percent, 0 to 100 */
     uint64_t rss;                       /* bytes of the process */

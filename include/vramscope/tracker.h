@@ -89,11 +89,11 @@ VRS_API void vrs_event_text(struct vrs_meter *meter, const struct vrs_event *eve
 
 /* Who the process is, for records of telemetry. */
 struct vrs_identity {
-    const char *job; /* NULL: of none */
+    const char *job;                      /* NULL: of none */
     int64_t rank, local_rank, world_size; /* negative: nobody says so */
-    const char *collector; /* NULL: "vramscope.tracker" */
-    const char *backend;   /* its name, as the metadata tell it; NULL: not told */
-    const char *source;    /* what samples are read from; NULL: not told */
+    const char *collector;                /* NULL: "vramscope.tracker" */
+    const char *backend;                  /* its name, as the metadata tell it; NULL: not told */
+    const char *source;                   /* what samples are read from; NULL: not told */
 };
 
 struct vrs_tracker_options {
@@ -102,8 +102,8 @@ struct vrs_tracker_options {
     uint64_t interval_ns; /* 100 ms */
     uint32_t capacity;    /* events that are kept besides samples, and samples: 10,000 of each */
     double threshold[VRS_TRACKER_THRESHOLDS]; /* 0: the default; NaN: never */
-    bool host;    /* also ask the machine at each sample */
-    bool process; /* the curves are the resident bytes of the process, not a device's */
+    bool host;                                /* also ask the machine at each sample */
+    bool process;      /* the curves are the resident bytes of the process, not a device's */
     bool samples_only; /* no events besides samples, "start" and "stop" */
     struct vrs_identity identity;
 };
@@ -181,13 +181,13 @@ struct vrs_tracker_stats {
     /* Real ones, by the allocator's counters, since it was started; VRS_UNKNOWN where somebody
      * reset them. */
     uint64_t allocations, frees, allocated_bytes, freed_bytes, retries, ooms;
-    uint64_t alerts;                  /* warnings, critical ones and errors */
-    uint64_t started_us, last_us;     /* since 1970; 0: not started */
-    uint64_t duration_ns;             /* from the start to the last event */
-    uint64_t events, events_last_hour; /* that are kept, besides samples */
+    uint64_t alerts;                    /* warnings, critical ones and errors */
+    uint64_t started_us, last_us;       /* since 1970; 0: not started */
+    uint64_t duration_ns;               /* from the start to the last event */
+    uint64_t events, events_last_hour;  /* that are kept, besides samples */
     uint64_t events_lost, samples_lost; /* displaced */
-    uint64_t waiting, waiting_lost;   /* for vrs_tracker_take */
-    struct vrs_event last;            /* sample; its bytes are unknown where there is none */
+    uint64_t waiting, waiting_lost;     /* for vrs_tracker_take */
+    struct vrs_event last;              /* sample; its bytes are unknown where there is none */
 };
 VRS_API void vrs_tracker_count(struct vrs_tracker *tracker, struct vrs_tracker_stats *ret);
 /* That samples: for vrs_sampler_wait and what belongs to it, and for counts of its thread. */

@@ -464,6 +464,15 @@ static uint64_t counter_of(const struct vrs_stats *stats, uint32_t i)
     return value;
 }
 
+/* `dict` with the state of the reading that its figures are of; NULL, where it is NULL or that
+ * fails. */
+static PyObject *with_state(PyObject *dict, enum vrs_state state)
+{
+    if (dict != NULL && !put(dict, "state", PyUnicode_FromString(vrs_state_name(state))))
+        Py_CLEAR(dict);
+    return dict;
+}
+
 static PyObject *method_stats(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     uint32_t device;
@@ -475,9 +484,7 @@ static PyObject *method_stats(PyObject *self, PyObject *const *args, Py_ssize_t 
     for (uint32_t i = 0; dict != NULL && i < COUNTERS; i++)
         if (!put(dict, counters[i].name, bytes_or_none(counter_of(&stats, i))))
             Py_CLEAR(dict);
-    if (dict != NULL && !put(dict, "state", PyUnicode_FromString(vrs_state_name(state))))
-        Py_CLEAR(dict);
-    return dict;
+    return with_state(dict, state);
 }
 
 static PyObject *method_changes(PyObject *self, PyObject *const *args, Py_ssize_t count)
@@ -490,14 +497,14 @@ static PyObject *method_changes(PyObject *self, PyObject *const *args, Py_ssize_
     }
     if (!device_argument(self, args + 1, count - 1, &device))
         return NULL;
-    vrs_meter_read(process_meter(), backend_id(self), device, true, &stats);
+    enum vrs_state state = vrs_meter_read(process_meter(), backend_id(self), device, true, &stats);
     PyObject *dict = PyDict_New();
     for (uint32_t i = 0; dict != NULL && i < COUNTERS; i++) {
         uint64_t before = number_of(PyDict_GetItemString(args[0], counters[i].name));
         if (!put(dict, counters[i].name, difference_or_none(counter_of(&stats, i), before)))
             Py_CLEAR(dict);
     }
-    return dict;
+    return with_state(dict, state);
 }
 
 static PyObject *method_reset_peak(PyObject *self, PyObject *const *args, Py_ssize_t count)
@@ -715,7 +722,7 @@ static PyMethodDef methods[] = {
     { "_changes", FAST(method_changes), METH_FASTCALL,
       "_changes($self, before, device=None, /)\n--\n\n"
       "The counters of now minus those that stats() told before: a dict, None where one of both is "
-      "not known." },
+      "not known, and the state of the reading of now." },
     { "reset_peak", FAST(method_reset_peak), METH_FASTCALL,
       "reset_peak($self, device=None, /)\n--\n\n"
       "The counters' peaks become the present values; every open scope keeps what it has seen." },

@@ -29,8 +29,8 @@ struct core_state {
     /* Of the measuring half: meter.h. */
     PyTypeObject *backend, *profiler, *scope, *entry, *record, *scope_result, *sample;
     PyTypeObject *samples, *sampler, *reading, *tracker;
-    struct sampler_object *samplers; /* that run: the first of a list */
-    bool samplers_end;               /* they are ended at exit */
+    struct sampler_object *samplers;         /* that run: the first of a list */
+    bool samplers_end;                       /* they are ended at exit */
     PyObject *innermost_get, *innermost_set; /* of the context variable that has the open scope */
     atomic_size_t entries;                   /* that are open, of whatever context */
     PyObject *modules;                       /* sys.modules */

@@ -74,7 +74,8 @@ PyObject *samples_rebuild(PyObject *module, PyObject *list);
 extern PyType_Spec sampler_spec, reading_spec;
 /* Seconds of an interval in nanoseconds; false with an exception set. */
 bool interval_of(PyObject *seconds, uint64_t *ret);
-/* What the thread vramscope-reader does: reads whenever that is asked for, until the sampler ends. */
+/* What the thread vramscope-reader does: reads whenever that is asked for, until the sampler
+ * ends. */
 PyObject *sampler_serve(struct vrs_sampler *sampler);
 /* At exit: ends the threads of all that run. */
 PyObject *samplers_stop(PyObject *module, PyObject *unused);
@@ -118,8 +119,8 @@ struct profiler_object {
     struct timings timings;
     uint32_t device;
     uint32_t open; /* scopes */
-    int stack;   /* innermost frames that a record keeps */
-    double made; /* seconds since 1970 */
+    int stack;     /* innermost frames that a record keeps */
+    double made;   /* seconds since 1970 */
     bool automatic, current_device, enabled, strict, synchronize, closed;
 };
 /* The device of a call, and the backend that is to be asked now.  False with an exception. */

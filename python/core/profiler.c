@@ -522,7 +522,8 @@ static PyGetSetDef members[] = {
     { "enabled", get_enabled, set_enabled, "Whether checkpoints and scopes are recorded.", NULL },
     { "losses", get_losses, NULL,
       "What is missing, by kind: rows that the rings overwrote, times of the device that too many "
-      "later ones came before, hooks and readings that failed; of the process: slots, readings, waits, nested, foreign_resets, names.",
+      "later ones came before, hooks and readings that failed; of the process: slots, readings, "
+      "waits, nested, foreign_resets, names.",
       NULL },
     { "backend", get_backend, NULL, "How the device is read now.", NULL },
     { "device", get_device, NULL, "Number of the device that is asked now.", NULL },

@@ -14,11 +14,11 @@
 
 struct entry {
     PyObject_HEAD struct profiler_object *profiler; /* NULL: closed and forgotten */
-    struct entry *parent; /* innermost when it was resumed; or NULL */
-    struct entry *before; /* the scope's other open entry; owned */
-    const void *scope;    /* whose it is; compared, never used */
-    PyObject *counted;    /* what tells the tensors that were born and died; or NULL */
-    PyObject *begun;      /* the device's event of its begin; or NULL */
+    struct entry *parent;                           /* innermost when it was resumed; or NULL */
+    struct entry *before;                           /* the scope's other open entry; owned */
+    const void *scope;                              /* whose it is; compared, never used */
+    PyObject *counted; /* what tells the tensors that were born and died; or NULL */
+    PyObject *begun;   /* the device's event of its begin; or NULL */
     struct vrs_scope row;
     uint64_t device_ns; /* at its begin; VRS_UNKNOWN: not measured */
     uint32_t backend;   /* whose these two are; 0: not timed */
@@ -299,23 +299,25 @@ static PyObject *scope_enter(PyObject *self, PyObject *unused)
     return Py_NewRef(self);
 }
 
-/* The entry to close: the innermost of the context if it is the scope's, and the one before it is
- * the innermost then; else the last opened. */
-static struct entry *entry_to_close(struct scope *s)
+/* The innermost entry of the context, if it is the scope's; else NULL. */
+static struct entry *innermost_of(struct scope *s)
 {
-    struct core_state *state = s->profiler->state;
     struct entry *e = NULL;
-    if (!innermost(state, &e))
+    if (!innermost(s->profiler->state, &e))
         exception_drop();
-    if (e != NULL && e->scope == s) {
-        if (!innermost_set(state, e->parent)) {
-            exception_drop();
-            s->profiler->failed++;
-        }
+    if (e != NULL && e->scope == s)
         return e;
-    }
     Py_XDECREF((PyObject *)e);
-    return (struct entry *)Py_XNewRef((PyObject *)s->last);
+    return NULL;
+}
+
+/* The entry before the scope's innermost one is the innermost from now on. */
+static void innermost_leave(struct scope *s, struct entry *e)
+{
+    if (!innermost_set(s->profiler->state, e->parent)) {
+        exception_drop();
+        s->profiler->failed++;
+    }
 }
 
 /* Of a closed entry nothing is asked any more; a context may hold it for long. */
@@ -338,8 +340,11 @@ static PyObject *scope_exit(PyObject *self, PyObject *const *args, Py_ssize_t co
      * innermost, which is passed over: to set a context variable costs as much as all else here. */
     bool alone = s->last != NULL && s->last->open &&
                  atomic_load_explicit(&s->profiler->state->entries, memory_order_relaxed) == 1;
-    struct entry *e =
-        alone ? (struct entry *)Py_NewRef((PyObject *)s->last) : entry_to_close(s);
+    struct entry *e = alone ? NULL : innermost_of(s);
+    if (e != NULL)
+        innermost_leave(s, e);
+    else
+        e = (struct entry *)Py_XNewRef((PyObject *)s->last);
     if (e == NULL)
         Py_RETURN_FALSE;
     entry_close(s, e, count > 0 ? args[0] : Py_None);

@@ -599,6 +599,8 @@ def phase(name: str) -> Phase:
 def step(index: int | None = None) -> _core.Record | None:
     """`Profiler.step` of the process's profiler: ends its step, begins the next.
 
+    It is called where a step begins and is no scope for `with`.
+
     index: the number of the step that begins; None counts on from the last, 0 first. Returns the
     Record of the moment, with the device's counters in bytes; None while the profiler is disabled.
 

@@ -415,7 +415,7 @@ def _left_behind(item: Any, meter: _Meter) -> int | None:
     """Bytes allocated now that were not before the setup; None where that is not known."""
     assert meter.before is not None
     backend, number, before = meter.before
-    left = backend._changes(before, number)["allocated_bytes"]
+    left: int | None = backend._changes(before, number)["allocated_bytes"]
     if left is None or left <= (meter.options.leaks or 0):
         return left
     import gc
@@ -425,7 +425,8 @@ def _left_behind(item: Any, meter: _Meter) -> int | None:
     if values:
         values.clear()
     gc.collect()
-    return backend._changes(before, number)["allocated_bytes"]
+    left = backend._changes(before, number)["allocated_bytes"]
+    return left
 
 
 class Vram:

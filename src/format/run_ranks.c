@@ -18,8 +18,8 @@ enum { FILE_BYTES_MAX = 4 << 20, RANKS_MAX = 100000 };
 struct reading {
     struct arena *keep;
     uint32_t depth; /* objects that are open */
-    bool named;   /* the text that comes is the job's identity */
-    bool listed; /* the number that comes is a silent rank, else how many there are */
+    bool named;     /* the text that comes is the job's identity */
+    bool listed;    /* the number that comes is a silent rank, else how many there are */
     uint32_t ranks;
     bool *silent; /* RANKS_MAX of them, and one more */
     str job;

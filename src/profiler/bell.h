@@ -1,7 +1,8 @@
 /* bell.h - a sleep until a moment, which another thread ends by ringing.
  *
  * It is what a condition with a time limit does, in one system call a sleep where a condition takes
- * two: the mutex of a condition counts as contended once a wait has run out, and is woken for nobody. */
+ * two: the mutex of a condition counts as contended once a wait has run out, and is woken for
+ * nobody. */
 #ifndef VRS_PROFILER_BELL_H
 #define VRS_PROFILER_BELL_H
 

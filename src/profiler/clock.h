@@ -19,7 +19,8 @@ uint64_t clock_ns(const struct vrs_backend *b);
 /* Microseconds since 1970. */
 uint64_t unix_us(void);
 
-/* A condition whose waits end by the host's clock, which nobody sets.  False: the system has none. */
+/* A condition whose waits end by the host's clock, which nobody sets.  False: the system has
+ * none. */
 bool timed_cond_init(pthread_cond_t *ret);
 
 #endif

@@ -27,7 +27,7 @@ struct profile_row {
     uint32_t device;
     uint64_t calls, raised;
     uint64_t total_ns, longest_ns;
-    uint64_t timed, device_ns; /* calls whose time of the device is known; that time, where any is */
+    uint64_t timed, device_ns; /* calls whose time of the device is known; that time */
     uint64_t start, end;       /* of the first interval, of the last one */
     uint64_t peak, peak_delta; /* the highest; the most above the start of its interval */
     int64_t growth;            /* ends minus starts */

@@ -30,7 +30,7 @@ struct total {
 struct totals {
     VEC(struct total) rows; /* in the order in which they first came */
     struct idtab index;
-    uint32_t last; /* the row that was added to last, plus 1: programs ask for one again and again */
+    uint32_t last; /* the row added to last, plus 1: programs ask for one again and again */
     uint64_t refused;
 };
 

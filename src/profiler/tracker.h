@@ -45,7 +45,7 @@ enum tracker_gross {
 struct tracker_options {
     uint32_t capacity;
     uint32_t device;
-    uint64_t stale_ns;   /* curves that are older are not read any more; 0: any age will do */
+    uint64_t stale_ns; /* curves that are older are not read any more; 0: any age will do */
     bool samples_only; /* besides the start and the end */
     double threshold[VRS_TRACKER_THRESHOLDS];
     /* The path of a name in another path. */

@@ -31,7 +31,7 @@ def shown(value):
         return " ".join(map(shown, value))
     text = {None: "", True: "true", False: "false"}.get(value, value) if not isinstance(value, (int, float)) or isinstance(
         value, bool) else repr(value)
-    formula = isinstance(value, str) and value[:1] in tuple("=+-@\t\r") and not is_number(value)
+    formula = isinstance(value, str) and value[:1] in tuple("=+-@\t\r\n") and not is_number(value)
     return "'" + text if formula else text
 
 
@@ -131,13 +131,13 @@ def test_rows_are_limited_as_in_json():
 
 
 def test_text_of_a_stranger_is_no_formula(tmp_path):
-    path, texts = tmp_path / "bad.pickle", ("=1+1", "+x", "@x,\"y\"", "\x1b[31mred", "-1")
+    path, texts = tmp_path / "bad.pickle", ("=1+1", "+x", "@x,\"y\"", "\x1b[31mred", "-1", "\n=2")
     stacks = [[{"filename": "=a.py", "line": i, "name": text}] for i, text in enumerate(texts)]
     events = [tiny.event("segment_alloc", tiny.BASE, 20 * tiny.MIB)]
     events += [tiny.event("alloc", tiny.BASE + i * tiny.MIB, tiny.MIB, frames=f) for i, f in enumerate(stacks)]
     path.write_bytes(writers.pickled(tiny.top([], events), 4))
     names = {r["name"] for r in compare("peak", "--by", "function", path, at_least=5)}
-    assert names == {"'=1+1", "'+x", "'@x,\"y\"", "\x1b[31mred", "-1"}
+    assert names == {"'=1+1", "'+x", "'@x,\"y\"", "\x1b[31mred", "-1", "'\n=2"}
     status, sent = on_terminal("peak", "--by", "function", "--csv", path)
     assert status == 0 and b"\x1b" not in sent and b"\\x1b[31mred" in sent
 

@@ -5,7 +5,7 @@ import json
 import pickle
 import re
 import sqlite3
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import pytest
 
@@ -189,6 +189,29 @@ def test_an_address_that_was_used_before_has_one_name(tmp_path):
                                                        event("alloc", A, 4 * MIB - 100)]), entry(A, 512, "last"))
     assert [(r["bytes"], r["tensor_name"], r["tensor_bytes"]) for r in table(path, "allocations")] == [
         (2 * MIB, None, None), (4 * MIB - 100, "last", 512)]
+
+
+PATHS = [("model.layers.3.weight", "parameter", "model.layers.3"), ("weight", "parameter", "(no module)"),
+         ("model.weight.grad", "gradient", "model"), ("exp_avg of model.norm.bias", "optimizer_state", "model.norm"),
+         ("cache['a.b']", "tensor", "(no module)"), ("model.cache['a.b']", "tensor", "model"),
+         ("model.cache['a.b'].weight", "tensor", "model.cache['a.b']"), ("model.cache[\"it's ].b\"]", "tensor", "model"),
+         (r"model.cache['a\'].b']", "tensor", "model"), ("it's model.weight", "tensor", "it's model"),
+         ("model[a.weight", "tensor", "model[a"), ("model.w[0.5", "tensor", "model.w[0"), ("layers[0].w", "tensor", "layers[0]"),
+         (".weight", "parameter", "(no module)"), ("  .weight", "parameter", "(no module)"), ("   ", "tensor", "(no module)")]
+
+
+def rows_by(path, by, count):
+    rows = device_of("peak", path, "--by", by, "--at", "end", "-n", str(count))["rows"]
+    return {r["name"]: r["count"] for r in rows}
+
+
+def test_a_path_is_what_stands_before_the_last_dot_outside_of_brackets(tmp_path):
+    blocks = [block(BASE + i * 2 * MIB, 2 * MIB, 2 * MIB - i) for i in range(len(PATHS))]
+    given = [entry(b["address"], b["requested_size"], name, kind=kind) for b, (name, kind, _) in zip(blocks, PATHS)]
+    path = named(tmp_path / "x.pickle", top([segment(blocks)], []), *given)
+    assert rows_by(path, "path", len(PATHS)) == Counter(module for _, _, module in PATHS)
+    # A name of blanks alone would be a row without a label.
+    assert rows_by(path, "name", len(PATHS)) == Counter(name if name.strip() else "(no name)" for name, _, _ in PATHS)
 
 
 @pytest.mark.parametrize("verb,name", [("leaks", "leak"), ("fragments", "fragmentation")])

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Expected", "expect_recording"]
 
-_KIB, _MIB = _core.size("1KiB"), _core.size("1MiB")
-
 
 class Expected:
     """What to expect of a recording; None is what is not known.
@@ -32,10 +30,9 @@ class Expected:
         """One or two sentences for people."""
         if self.events_per_step is None or self.most_bytes is None or self.least_bytes is None:
             return "Nothing is known of the recording: there is no device."
-        unit, name = (_MIB, "MiB") if self.least_bytes >= _MIB else (_KIB, "KiB")
+        size = _core._size_text
         said = (f"A step makes {self.events_per_step:,} events; a recording of {self.steps:,} has "
-                f"{self.events:,}, and takes {self.least_bytes / unit:.1f} to "
-                f"{self.most_bytes / unit:.1f} {name}.")
+                f"{self.events:,}, and takes {size(self.least_bytes)} to {size(self.most_bytes)}.")
         if self.steps_that_fit is not None and self.steps_that_fit < self.steps:
             said += (f" {self.max_entries:,} entries keep the last {self.steps_that_fit:,} steps: "
                      "the start will be missing.")
@@ -60,7 +57,7 @@ def expect_recording(step: Callable[[], object], *, steps: int = 3,
     >>> from vramscope import sim
     >>> with sim.Device() as device:
     ...     print(vramscope.expect_recording(lambda: device.free(device.alloc("1MiB")), steps=10_000))
-    A step makes 3 events; a recording of 10,000 has 30,000, and takes 1.1 to 11.4 MiB.
+    A step makes 3 events; a recording of 10,000 has 30,000, and takes 1.14 MiB to 11.44 MiB.
     """
     with Profiler() as profiler:
         with profiler.scope("step") as scope:

@@ -9,6 +9,8 @@ import gc
 import sys
 import time
 
+from vramscope import _core
+
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
     import os
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-    from vramscope._core import Handle
     from vramscope.history.recording import Source
 
     _Entry = dict[str, Any]
@@ -45,6 +46,8 @@ class Names:
     ...     names = vramscope.names()
     >>> len(names), names.to_dict()["names"]["tensors"][0]["bytes"]
     (1, 1073741824)
+    >>> names
+    <Names of 1 tensor in 1.00 GiB, the largest 'weights' with 1.00 GiB>
     """
 
     def __init__(self, tensors: list[_Entry], dropped: int, time_us: int) -> None:
@@ -55,6 +58,15 @@ class Names:
 
     def __iter__(self) -> Iterator[_Entry]:
         return iter(self.tensors)
+
+    def __repr__(self) -> str:
+        size = _core._size_text
+        all_bytes = size(sum(entry["bytes"] for entry in self.tensors))
+        text = f"<Names of {len(self):,} tensor{'s' if len(self) != 1 else ''} in {all_bytes}"
+        if self.tensors:
+            largest = self.tensors[0]
+            text += f", the largest {largest['name']!r} with {size(largest['bytes'])}"
+        return text + (f"; {self.dropped:,} are left out>" if self.dropped else ">")
 
     def to_dict(self) -> dict[str, Any]:
         """The key `vramscope` of a snapshot."""
@@ -85,7 +97,6 @@ class _Search:
 
     def collect(self) -> None:
         """Sorts the collector's objects by their classes; asks no object for its __class__."""
-        from vramscope._core import Handle
         torch = sys.modules.get("torch") if self.device is None else None
         tensor = getattr(torch, "Tensor", None)
         module = getattr(getattr(torch, "nn", None), "Module", None)
@@ -98,7 +109,7 @@ class _Search:
             kind = what.get(cls)
             if kind is None:
                 mro = cls.__mro__
-                kind = what[cls] = ("handle" if cls is Handle else
+                kind = what[cls] = ("handle" if cls is _core.Handle else
                                     "tensor" if tensor in mro else
                                     "module" if module in mro else
                                     "optimizer" if optimizer in mro else "other")
@@ -111,10 +122,11 @@ class _Search:
             else:
                 (self.modules if kind == "module" else self.optimizers).append(thing)
 
-    def add_handle(self, handle: Handle) -> None:
+    def add_handle(self, handle: _core.Handle) -> None:
         if handle.live and (self.all or handle.owner is self.device):
+            # An empty tag is no name: a variable may have one.
             self.put({"device": handle.device, "address": handle.address, "bytes": handle.bytes,
-                      "kind": "tensor", "name": handle.tag}, handle)
+                      "kind": "tensor", "name": handle.tag or None}, handle)
 
     def add_tensor(self, tensor: Any) -> _Entry | None:
         """An entry without a name; None where it is not in memory of such a device."""

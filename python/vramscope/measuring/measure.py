@@ -344,6 +344,6 @@ def measure_training(model: Any, dataloader: Iterable[Any], *, criterion: Callab
     >>> [(row["name"], row["median"]) for row in made["times"][2:]]
     [('forward', 2.0), ('backward', 4.0), ('optimizer', 1.0), ('step', 7.0)]
     """
-    from vramscope.measuring import measure_training
+    from vramscope.measuring import training_loop
     check_counts(batches=batches, warmup=warmup)
-    return measure_training.run(model, dataloader, criterion, optimizer, batches, warmup)
+    return training_loop.run(model, dataloader, criterion, optimizer, batches, warmup)

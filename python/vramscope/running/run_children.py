@@ -26,8 +26,9 @@ def announce(run: Run) -> None:
     os.environ["VRAMSCOPE_RUN"] = json.dumps({**run.settings, "job": run.job})
     os.environ["VRAMSCOPE_DIR"] = run.folder
     # Random, since it lies where others write too; it is made by the first child that needs it.
-    run.unrecorded_path = os.path.join(os.environ.get("TMPDIR") or "/tmp",
-                                       f"vramscope-{run.pid}-{os.urandom(8).hex()}.txt")
+    # A child may have another current folder, for which a relative TMPDIR is another one.
+    folder = os.path.abspath(os.environ.get("TMPDIR") or "/tmp")
+    run.unrecorded_path = os.path.join(folder, f"vramscope-{run.pid}-{os.urandom(8).hex()}.txt")
     os.environ["VRAMSCOPE_UNRECORDED"] = run.unrecorded_path
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = FOLDER + (os.pathsep + before if before else "")
@@ -58,10 +59,17 @@ def tell_unrecorded(run: Run) -> None:
         return
     from vramscope.history import recording
     run.unrecorded = len(lines)
-    verb = "are not recorded, the first" if len(lines) > 1 else "is not recorded:"
-    hooks.say(f"vramscope: {len(lines)} of the processes that the program began {verb} "
-              f"{lines[0]}\n")
+    hooks.say(f"vramscope: {sentence(lines)}\n")
     recording.write_text(unrecorded_file(run.take_folder(), run.who), "\n".join(lines) + "\n")
+
+
+def sentence(lines: list[str]) -> str:
+    """Of lines as `123: why` one sentence, without a full stop."""
+    if len(lines) > 1:
+        return (f"{len(lines)} processes that the program began are not recorded; "
+                f"the first is {lines[0]}")
+    pid, _, why = lines[0].partition(": ")
+    return f"process {pid}, which the program began, is not recorded: {why}"
 
 
 def unrecorded_file(folder: str, who: str) -> str:

@@ -122,10 +122,13 @@ def report(run: Run) -> None:
         return
     units = units_of(run, folder)
     missing = missing_ranks(run, units)
-    if run.shows_end:
-        complete(run, folder, units, missing)  # the report reads of it who is missing
-        show(run, folder, units, missing)
-    complete(run, folder, units, missing)
+    try:
+        if run.shows_end:
+            # The report reads of it who is missing; who waits for the report sees that it runs.
+            complete(run, folder, units, missing, reported=False)
+            show(run, folder, units, missing)
+    finally:
+        complete(run, folder, units, missing, reported=True)
 
 
 def say_nothing_recorded(run: Run, notes: str = "") -> None:
@@ -270,13 +273,16 @@ def status_of(run: Run, units: list[Unit], missing: list[int]) -> str:
     return "unknown" if missing or silent else "completed"
 
 
-def complete(run: Run, folder: str, units: list[Unit], missing: list[int]) -> None:
-    """run.json once more, with the processes and files that are there."""
+def complete(run: Run, folder: str, units: list[Unit], missing: list[int], *,
+             reported: bool) -> None:
+    """run.json once more, with the processes and files that are there; until the report has been
+    written it says that the run goes on."""
     own = [name for name in ("report.txt", "report.json", "index.html")
            if os.path.exists(os.path.join(folder, name))]
     started = run_folder.start_of(folder)
     run_folder.write_document(os.path.join(folder, "run.json"), {
         **run_folder.begun(run.job, run.start if started is None else started, ()),
-        "status": status_of(run, units, missing), "end": time.time(),
+        "status": status_of(run, units, missing) if reported else "running",
+        "end": time.time() if reported else None,
         "world_size": world_size(units),
         "processes": sorted(unit.who for unit in units), "missing_ranks": missing, "files": own})

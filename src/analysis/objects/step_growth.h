@@ -80,7 +80,7 @@ struct step_growth {
     const uint64_t *bytes; /* NULL: one of them is not known */
     uint32_t moments;
     uint64_t least_bytes;
-    bool freed; /* what grew, before it was asked */
+    bool freed;                               /* what grew, before it was asked */
     const struct step_trend *trend;           /* NULL: not decided */
     const struct step_collection *collection; /* NULL: there was none */
     const struct step_census *census;         /* NULL: objects were not counted at both ends */

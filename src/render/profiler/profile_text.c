@@ -117,7 +117,8 @@ static bool make_cell(void *arg, const void *from, uint32_t column, str *ret)
     return true;
 }
 
-/* Devices where there are several, their time where it was asked for; in a narrow terminal what is told by others. */
+/* Devices where there are several, their time where it was asked for; in a narrow terminal what is
+ * told by others. */
 static uint32_t hidden_columns(const struct profile *s, uint32_t width)
 {
     bool several = false, checkpoints = false, timed = false;

@@ -1,7 +1,8 @@
 /* telemetry.h - events of a tracker as records of telemetry, version 2.
  *
- * A record is a JSON object, or a row of CSV.  The form has no place for allocator figures that are not known: such a record has 0 there,
- * nothing for the device, and a list of them in its metadata, "unknown". */
+ * A record is a JSON object, or a row of CSV.  The form has no place for allocator figures that
+ * are not known: such a record has 0 there, nothing for the device, and a list of them in its
+ * metadata, "unknown". */
 #ifndef VRS_RENDER_PROFILER_TELEMETRY_H
 #define VRS_RENDER_PROFILER_TELEMETRY_H
 

@@ -11,7 +11,7 @@ static bool is_formula(str value)
 {
     double number;
     return value.len > 1 && !number_real(value, &number) &&
-           strchr("=+-@\t\r", value.ptr[0]) != NULL && value.ptr[0] != '\0';
+           strchr("=+-@\t\r\n", value.ptr[0]) != NULL && value.ptr[0] != '\0';
 }
 
 void csv_text(struct buf *to, str value)

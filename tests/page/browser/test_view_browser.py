@@ -153,7 +153,7 @@ def test_an_expression_that_never_ends_is_ended(browser, tmp_path):
     path.write_text('{"segments": [], "device_traces": [[%s]]}' % (event % frames))
     page = opened(browser, path, tmp_path)
     found = "document.getElementById('found').textContent"
-    for query, said in (("/(a+)+!/", "too slow"), ("/a{60}$/", "1 allocation,"), ("/^a{61}/", "0 allocations")):
+    for query, said in (("/(a+)+!/", "take out a repeat within a repeat"), ("/a{60}$/", "1 allocation,"), ("/^a{61}/", "0 allocations")):
         page.ask("document.getElementById('query').value = %r; document.getElementById('find').requestSubmit()" % query)
         page.wait("%s.includes('%s')" % (found, said))
     assert page.complaints() == []

@@ -107,6 +107,7 @@ const TABLE = [
   ['"-x"', () => false],
   ['"size>3"', () => false],
   ['/usr/lib', word('/usr/lib')],
+  ['"/usr/g"', word('/usr/g')],
 ];
 
 test('a query names these allocations', () => {
@@ -116,7 +117,7 @@ test('a query names these allocations', () => {
 test('queries of the table are not all empty', () => {
   const empty = TABLE.filter(([text]) => rowsOf(text).length === 0).map(([text]) => text);
   assert.deepEqual(empty.sort(),
-    ['"-x"', '"layer 3"', '"size>3"', 'at::add', 'step:99', 'stream:9']);
+    ['"-x"', '"/usr/g"', '"layer 3"', '"size>3"', 'at::add', 'step:99', 'stream:9']);
 });
 
 test('count, bytes ever, bytes at a state', () => {
@@ -171,6 +172,7 @@ test('annotations are found by words', () => {
 test('expressions are left to the caller', () => {
   const ast = parse('fn:/forward_[12]/ -/add|mm/ | /forward_[12]/ | site:/a b/');
   assert.deepEqual(expressionsOf(ast), ['forward_[12]', 'add|mm', 'a b']);
+  assert.deepEqual(expressionsOf(parse('name:/Model/i | /mm/i|/usr/lib')), ['Model', 'mm']);
   const bitmap = Uint8Array.from(model.string, (s) => (/forward_[12]/.test(s) ? 1 : 0));
   const rows = rowsOf('fn:/forward_[12]/', { expressions: new Map([['forward_[12]', bitmap]]) });
   assert.deepEqual(rows, all.filter((r) => someFrame(alloc.stack[r],
@@ -204,6 +206,8 @@ const FAULTS = [
   ['a "b', 2, /no " ends/],
   ['a ""', 2, /empty text/],
   ['id:99999999999999999999', 0, /whole number/],
+  ['name:/model/g', 12, /no flag but i, not "g"\. In quotes, "\/model\/g" is looked for as text/],
+  ['a | /mm|add/gi b', 12, /no flag but i, not "gi"/],
   ['x'.repeat(5000), 4096, /longer than/],
 ];
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeDevice } from '../../../viewer/core/model/decode.js';
 import { createDevice } from '../../../viewer/core/memory/device.js';
-import { createPictureOps } from '../../../viewer/core/memory/pictures.js';
+import { createPictureOps, matchStrings } from '../../../viewer/core/memory/pictures.js';
 import { parse, run } from '../../../viewer/core/memory/query.js';
 import { tensorName, tensorOf } from '../../../viewer/core/memory/tensors.js';
 import { tensorText } from '../../../viewer/ui/draw/text.js';
@@ -74,6 +74,16 @@ test('a search finds names and what shares their storage, and nothing that has n
   // An expression that the empty text matches as well.
   const all = new Map([['.*', new Uint8Array(model.string.length).fill(1)]]);
   assert.deepEqual(rowsOf(model, 'name:/.*/', all), [3, 7, 12]);
+});
+
+test('each of the names of shared storage is matched alone, and no name by nothing', async () => {
+  const model = await packed();
+  for (const [source, rows] of [['^lm_head', [3]], ['^tied$', [3]], ['weight$', [3, 12]],
+    ['weight, tied', []], ['^$', []], ['^(?!model|lm|tied)', [12]]]) {
+    const matched = matchStrings([source], model.string);
+    assert.deepEqual(rowsOf(model, `name:/${source}/`, matched), rows, source);
+  }
+  assert.equal(tensorOf(model, 3).shared, 'lm_head.weight, tied');
 });
 
 test('a word finds what it found before, and names besides', async () => {

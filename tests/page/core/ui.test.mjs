@@ -175,9 +175,9 @@ test('rows sort stably, unknown last whichever way', () => {
 
 test('CSV quotes, disarms formulas, and writes bytes as integers', () => {
   const rows = [{ name: '=1+1', size: 2 ** 52 }, { name: 'a "b", c\n', size: null }, { name: '-x',
-    size: -5 }, { name: '@f', size: 0 }, { name: '+1', size: 1 }];
+    size: -5 }, { name: '@f', size: 0 }, { name: '+1', size: 1 }, { name: '\n=2', size: 2 }];
   assert.equal(toCsv(columns, rows), 'name,size_bytes\r\n\'=1+1,4503599627370496\r\n' +
-    '"a ""b"", c\n",\r\n\'-x,-5\r\n\'@f,0\r\n\'+1,1\r\n');
+    '"a ""b"", c\n",\r\n\'-x,-5\r\n\'@f,0\r\n\'+1,1\r\n"\'\n=2",2\r\n');
   assert.deepEqual(JSON.parse(toJson(columns, rows))[1], { name: 'a "b", c\n', size_bytes: null });
 });
 

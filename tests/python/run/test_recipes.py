@@ -72,7 +72,7 @@ def test_a_recorder_that_is_too_small_is_foreseen():
     with sim.Device() as device:
         expected = vramscope.expect_recording(lambda: device.free(device.alloc(MIB)), steps=100, max_entries=100)
     assert (expected.events, expected.steps_that_fit) == (100, 33)
-    assert "takes 3.9 to 39.1 KiB." in str(expected)
+    assert "takes 3.91 KiB to 39.06 KiB." in str(expected)
     assert str(expected).endswith(" 100 entries keep the last 33 steps: the start will be missing.")
 
 

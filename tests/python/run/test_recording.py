@@ -502,6 +502,28 @@ def test_what_is_gone_or_not_a_devices_has_no_name(tmp_path):
     assert json.loads((tmp_path / "names.json").read_text()) == found.to_dict()
 
 
+def test_an_empty_tag_is_no_name(tmp_path):
+    """The variable's is taken, and where there is none the memory is counted; the reader takes all that is written."""
+    device, kept = sim.Device("1GiB"), []
+    with device, vramscope.record(tmp_path / "run.pickle"):
+        tagless = device.alloc("20MiB", tag="")
+        kept.append([device.alloc("30MiB", tag="")])
+    extra = pickle.loads((tmp_path / "run.pickle").read_bytes())["vramscope"]["names"]
+    assert [t["name"] for t in extra["tensors"] if t["address"] == tagless.address] == [
+        "test_an_empty_tag_is_no_name.tagless"]
+    assert extra["dropped"] == 1 and all(t["name"] for t in extra["tensors"])
+    with vramscope.load(tmp_path / "run.pickle") as recording:
+        assert "malformed" not in recording.report().text()
+
+
+def test_names_tell_of_themselves_in_a_line():
+    entries = [{"name": "a\nb", "bytes": 3 << 20}, {"name": "c", "bytes": 1 << 20}]
+    assert str(named.Names(entries, 1200, 0)) == (
+        "<Names of 2 tensors in 4.00 MiB, the largest 'a\\nb' with 3.00 MiB; 1,200 are left out>")
+    assert str(named.Names(entries[1:], 0, 0)) == "<Names of 1 tensor in 1.00 MiB, the largest 'c' with 1.00 MiB>"
+    assert str(named.Names([], 0, 0)) == "<Names of 0 tensors in 0 B>"
+
+
 def test_two_handles_share_a_folder(tmp_path):
     with sim.Device("1GiB") as device, vramscope.on_oom(tmp_path) as one, vramscope.on_oom(tmp_path) as other:
         with pytest.raises(sim.OutOfMemoryError):

@@ -111,11 +111,23 @@ def test_a_child_without_the_package_runs_as_without_us_and_the_end_says_so(tmp_
     own, = processes(tmp_path / "out")
     kept = (tmp_path / "out" / f"{own['who']}.unrecorded.txt").read_text().splitlines()
     assert len(kept) == times and all(re.fullmatch(r"\d+: ImportError: .*_core.*", line) for line in kept)
-    many = "are not recorded, the first" if times > 1 else "is not recorded:"
-    assert err == f"vramscope: {times} of the processes that the program began {many} {kept[0]}\n"
+    pid, why = kept[0].split(": ", 1)
+    assert err == "vramscope: %s\n" % (
+        f"2 processes that the program began are not recorded; the first is {kept[0]}" if times > 1 else
+        f"process {pid}, which the program began, is not recorded: {why}")
     assert own["losses"]["children_unrecorded"] == times and own["files"] == [f"{own['who']}.unrecorded.txt"]
     assert not list((tmp_path / "tmp").iterdir()), "what was noted has been read"
     validate(own)
+
+
+def test_a_child_in_another_folder_can_say_that_it_is_not_recorded(tmp_path):
+    """The note lies in TMPDIR as the outermost process has it, also where that is relative."""
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    begins = script(tmp_path, "import os\nos.environ['VRAMSCOPE_RUN'] = 'x'\nos.chdir('elsewhere')\n" + BEGINS)
+    status, _, err = python(begins, "-c", "1", cwd=tmp_path, under=["-o", "out", "--children"], env={"TMPDIR": "tmp"})
+    assert status == 0 and err.count("\n") == err.count("is not recorded: ") == 1
+    assert not list((tmp_path / "tmp").iterdir()) and not list((tmp_path / "elsewhere").iterdir())
 
 
 @pytest.mark.parametrize("harm", ("VRAMSCOPE_DIR", "VRAMSCOPE_RUN", "VRAMSCOPE_UNRECORDED"))

@@ -1,15 +1,19 @@
 """What `vramscope run` leaves at the end: reports, pages, what is said of each process and of the job."""
+import contextlib
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import time
+from types import SimpleNamespace
 
 import pytest
 import vramscope
 from conftest import PACKAGE, ROOT, environment, run, validate
 from run_programs import CATCHES, DIES, ENDS, python, script
+from vramscope.running import run_end
 
 def files(folder):
     """Names in a folder, without numbers of processes."""
@@ -53,6 +57,24 @@ def test_a_page_at_the_end(tmp_path):
     assert (status, out, err) == (0, "done\n", f"vramscope: {page}\n")
     assert vramscope.is_own(page) and "kept" in page.read_text()
     assert files(tmp_path / "out") == ["PID.end.pickle", "PID.json", "index.html", "run.json"]
+
+
+@pytest.mark.parametrize("raised", (None, OSError("no room")))
+def test_a_job_runs_until_its_report_is_there(tmp_path, monkeypatch, raised):
+    def show(run, folder, units, missing):
+        document = documents(tmp_path)[0]
+        assert (document["status"], document["end"], document["missing_ranks"]) == ("running", None, [])
+        shown.append(document)
+        if raised:
+            raise raised
+    shown = []
+    monkeypatch.setattr(run_end, "show", show)
+    run = SimpleNamespace(child=False, rank=None, shows_end=True, found_folder=lambda: str(tmp_path), start=time.time(), job="a job",
+                          settings={"ranks": None}, status=0, who="1")
+    with pytest.raises(OSError) if raised else contextlib.nullcontext():
+        run_end.report(run)
+    document = documents(tmp_path)[0]
+    assert len(shown) == 1 and document["status"] == "completed" and document["end"] >= document["start"]
 
 
 def test_no_report_takes_a_report_back(tmp_path):

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -96,7 +97,8 @@ static void a_child_of_fork_reads_its_own(void **state)
         uint64_t with = resident_read(&r);
         munmap(pages, BYTES);
         uint64_t after = resident_read(&r);
-        _exit(with != UINT64_MAX && with - after >= BYTES - MIB && with - after < 2 * BYTES ? 0 : 1);
+        bool given = with - after >= BYTES - MIB && with - after < 2 * BYTES;
+        _exit(with != UINT64_MAX && given ? 0 : 1);
     }
     int status = -1;
     assert_int_equal(waitpid(child, &status, 0), child);

@@ -21,6 +21,8 @@ const BEFORE = 16;
 const SHADES = 7;
 /** Milliseconds that expressions may take. */
 export const SLOW = 200;
+export const TOO_SLOW = 'expression too slow: take out a repeat within a repeat, as in (a+)+, or ' +
+  'look for plain text';
 const EXPRESSIONS = 8;
 
 function named(by) {
@@ -39,7 +41,7 @@ export function matchStrings(sources, strings) {
     const bitmap = new Uint8Array(strings.length);
     for (let i = 0; i < strings.length; i++) {
       bitmap[i] = expression.test(strings[i]) ? 1 : 0;
-      if (Date.now() - began > SLOW) throw new Error('expression too slow');
+      if (Date.now() - began > SLOW) throw new Error(TOO_SLOW);
     }
     found.set(source, bitmap);
   }

@@ -132,15 +132,26 @@ const KEYS = [...TEXT_KEYS, ...LIST_KEYS, ...Object.keys(VALUES)];
 
 /* ---- parsing ---- */
 
-/* The word at `i`, without its quotes, and where it ends.  A path such as /usr/lib is no /re/. */
-function wordAt(text, i, regexAllowed) {
-  if (regexAllowed && text[i] === '/') {
-    let end = i + 1;
-    while (end < text.length && text[end] !== '/') end += text[end] === '\\' ? 2 : 1;
-    if (end < text.length && (end + 1 === text.length || /[\s|]/.test(text[end + 1]))) {
-      return { text: text.slice(i + 1, end), regex: true, end: end + 1 };
-    }
+/* The /re/ at `i`, or null: a path such as /usr/lib is none.  Case is never looked at, so /re/i is
+ * the same; other flags are a fault. */
+function regexAt(text, i) {
+  let close = i + 1;
+  while (close < text.length && text[close] !== '/') close += text[close] === '\\' ? 2 : 1;
+  if (close >= text.length) return null;
+  const flags = /^([gimsuy]{0,2})(?:[\s|]|$)/.exec(text.slice(close + 1, close + 4));
+  if (!flags) return null;
+  const end = close + 1 + flags[1].length;
+  if (flags[1] && flags[1] !== 'i') {
+    return { error: `an expression takes no flag but i, not "${flags[1]}". In quotes, ` +
+      `"${text.slice(i, end)}" is looked for as text`, at: close + 1 };
   }
+  return { text: text.slice(i + 1, close), regex: true, end };
+}
+
+/* The word at `i`, without its quotes, and where it ends. */
+function wordAt(text, i, regexAllowed) {
+  const regex = regexAllowed && text[i] === '/' ? regexAt(text, i) : null;
+  if (regex) return regex;
   let word = '';
   while (i < text.length && !/[\s|]/.test(text[i])) {
     if (text[i] !== '"') {

@@ -28,8 +28,9 @@ export function tensorName(model, row) {
 
 /** A bitmap over the rows of `tensor`: those with one of these strings (a bitmap too) as a name. */
 export function tensorsNamed({ tensor }, strings) {
-  const { rows, name, shared } = tensor;
+  const { rows, name, others } = tensor;
   const found = new Uint8Array(rows);
-  for (let n = 1; n < rows; n++) found[n] = strings[name[n]] | (shared ? strings[shared[n]] : 0);
+  for (let n = 1; n < rows; n++) found[n] = strings[name[n]];
+  for (const [n, ids] of others ?? []) if (ids.some((id) => strings[id])) found[n] = 1;
   return found;
 }

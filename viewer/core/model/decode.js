@@ -174,6 +174,20 @@ function checkReferences(model) {
   checkIds(model, 'mark', 'name', strings);
 }
 
+/* Of each row that has other names the strings of them, each alone, which `strings` gets. */
+function otherNames(shared, strings) {
+  const known = new Map();
+  const others = new Map();
+  const idOf = (name) => {
+    if (!known.has(name)) known.set(name, strings.push(name) - 1);
+    return known.get(name);
+  };
+  shared.forEach((id, n) => {
+    if (strings[id]) others.set(n, strings[id].split(', ').map(idOf));
+  });
+  return others;
+}
+
 /* Texts of tensors stand behind the others; a page may go without the names. */
 function joinTensors(model) {
   const { alloc, tensor, string, tensorString } = model;
@@ -189,6 +203,7 @@ function joinTensors(model) {
     if (tensor[column]) tensor[column] = Uint32Array.from(tensor[column], shifted);
   }
   model.string = string.concat(tensorString);
+  if (tensor.shared) tensor.others = otherNames(tensor.shared, model.string);
 }
 
 function placeColumns(model, table, head, got) {

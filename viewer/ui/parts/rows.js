@@ -3,7 +3,7 @@
 function csvCell(value) {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number') return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? "'" + value : String(value);
+  const text = /^[=+\-@\t\r\n]/.test(value) ? "'" + value : String(value);
   return /[",\n\r]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
 }
 

@@ -98,7 +98,7 @@ class MemoryWatchdog:
             gc.collect()
             backend.synchronize(number)
         backend.empty_cache(number)
-        grown = backend._changes(before, number)["reserved_bytes"]
+        grown: int | None = backend._changes(before, number)["reserved_bytes"]
         return None if grown is None else max(0, -grown)
 
     def _tell(self, kind: str, text: str, metadata: dict[str, Any] | None) -> None:

@@ -150,6 +150,50 @@ static enum category split_of(const struct grouping *g, const struct live *live)
     return sure == CONFIDENCE_HIGH || sure == CONFIDENCE_MEDIUM ? category : CATEGORY_UNKNOWN;
 }
 
+static bool is_blank(str text)
+{
+    while (text.len > 0 && text.ptr[text.len - 1] == ' ')
+        text.len--;
+    return text.len == 0;
+}
+
+/* Where the bracket that opens at `at` is closed; a quote within it, as in cache['a].b'], may hold
+ * brackets of its own.  `text.len` where nothing closes it. */
+static size_t bracket_end(str text, size_t at)
+{
+    char quote = '\0';
+    for (size_t i = at + 1; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (quote == '\0' && c == ']')
+            return i;
+        if (c == '\\' && quote != '\0')
+            i++;
+        else if (quote == '\0' && (c == '\'' || c == '"'))
+            quote = c;
+        else if (c == quote)
+            quote = '\0';
+    }
+    return text.len;
+}
+
+/* The place of the last dot that stands in no brackets; `text.len` where there is none. */
+static size_t last_dot(str text)
+{
+    size_t found = text.len;
+    bool brackets = true; /* a bracket that nothing closes is text, and so are those after it */
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == '.')
+            found = i;
+        if (text.ptr[i] != '[' || !brackets)
+            continue;
+        size_t end = bracket_end(text, i);
+        brackets = end < text.len;
+        if (brackets)
+            i = end;
+    }
+    return found;
+}
+
 /* The module in a name with dots: what it is of without its last part; of "exp_avg of model.weight"
  * and of "model.weight.grad" that of "model.weight". */
 static str path_of_name(str name, uint8_t kind)
@@ -161,9 +205,9 @@ static str path_of_name(str name, uint8_t kind)
     if (kind == NAMED_GRADIENT && name.len > grad.len &&
         str_equal((str){ name.ptr + name.len - grad.len, grad.len }, grad))
         name.len -= grad.len;
-    while (name.len > 0 && name.ptr[name.len - 1] != '.')
-        name.len--;
-    return name.len == 0 ? S("(no module)") : (str){ name.ptr, name.len - 1 };
+    size_t dot = last_dot(name);
+    str path = { name.ptr, dot < name.len ? dot : 0 };
+    return is_blank(path) ? S("(no module)") : path;
 }
 
 static struct group_key name_key_of(const struct grouping *g, const struct live *live)
@@ -172,9 +216,12 @@ static struct group_key name_key_of(const struct grouping *g, const struct live 
     uint32_t row = named_find(g->r, live->allocation);
     if (row == NO_ROW)
         return (struct group_key){ GROUP_TEXT, 0, S("(no name)") };
+    str name = strings_text(&g->r->code.strings, (string_id){ n->name[row] });
+    if (is_blank(name))
+        return (struct group_key){ GROUP_TEXT, 0,
+                                   g->options->by == BY_NAME ? S("(no name)") : S("(no module)") };
     if (g->options->by == BY_NAME)
         return (struct group_key){ GROUP_STRING, n->name[row], S("") };
-    str name = strings_text(&g->r->code.strings, (string_id){ n->name[row] });
     return (struct group_key){ GROUP_TEXT, 0, path_of_name(name, n->kind[row]) };
 }
 

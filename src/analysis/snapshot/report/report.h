@@ -151,9 +151,9 @@ struct report_set {
     uint32_t unreads;
     struct total requested, reserved; /* of all devices */
     str largest_path;                 /* of the file with the largest requested peak; or ptr NULL */
-    str job;                 /* that the files are of, so that a set can be joined again */
-    uint32_t job_ranks;      /* its ranks; 0: not known */
-    const bool *silent;      /* of each: whether it should have a file */
+    str job;                          /* that the files are of, so that a set can be joined again */
+    uint32_t job_ranks;               /* its ranks; 0: not known */
+    const bool *silent;               /* of each: whether it should have a file */
     bool several_jobs;       /* joined are files of several, whose ranks are not told apart */
     const uint32_t *missing; /* of them, those that have none; NULL: not known */
     uint32_t missings;

@@ -505,13 +505,14 @@ static bool some_are_alike(const struct leaks *g)
     return false;
 }
 
-static void put_table(struct buf *to, struct text_context *s, uint32_t most)
+/* The columns that the width has room for and that tell rows apart, with their headings; how
+ * many. */
+static uint32_t choose_columns(const struct text_context *s, enum leak_column shown[COLUMNS],
+                               struct text_column column[COLUMNS])
 {
-    const struct leaks *g = s->leaks;
-    enum leak_column shown[COLUMNS];
-    struct text_column column[COLUMNS];
-    uint32_t columns = 0, rows = 0, lines = 0, left = 0;
-    bool owners = s->style->width >= WIDE && owners_differ(g), alike = some_are_alike(g);
+    bool owners = s->style->width >= WIDE && owners_differ(s->leaks);
+    bool alike = some_are_alike(s->leaks);
+    uint32_t columns = 0;
     for (int i = 0; i < COLUMNS; i++) {
         bool wide = i == COUNT || i == STEPS;
         if ((wide && s->style->width < WIDE) || (i == OWNER && !owners))
@@ -520,6 +521,15 @@ static void put_table(struct buf *to, struct text_context *s, uint32_t most)
         column[columns].tail = i == PLACE && alike;
         shown[columns++] = (enum leak_column)i;
     }
+    return columns;
+}
+
+static void put_table(struct buf *to, struct text_context *s, uint32_t most)
+{
+    const struct leaks *g = s->leaks;
+    enum leak_column shown[COLUMNS];
+    struct text_column column[COLUMNS];
+    uint32_t columns = choose_columns(s, shown, column), rows = 0, lines = 0, left = 0;
     str *cell = cells_array(&s->cells, (size_t)(g->sites < most ? g->sites : most) * 2, columns);
     if (cell == NULL)
         return;

@@ -25,9 +25,9 @@ struct ranks_page {
     const char *tool;              /* version */
 };
 
-/* Rows by their peaks, the largest first, on one scale; then what ranks_text says, the ranks that are
- * missing and the files that failed.  A script of its own sorts by other columns; nothing is from
- * elsewhere.  `scratch` is the caller's to free. */
+/* Rows by their peaks, the largest first, on one scale; then what ranks_text says, the ranks that
+ * are missing and the files that failed.  A script of its own sorts by other columns; nothing is
+ * from elsewhere.  `scratch` is the caller's to free. */
 enum vrs_status ranks_page(struct out *out, const struct ranks_page *page, struct arena *scratch,
                            struct vrs_error *err) MUST_CHECK;
 
