@@ -342,6 +342,11 @@ class Recorder:
         """What is recorded and what is allocated, as a dict."""
         return self._take()
 
+    def time_us(self) -> int:
+        """Now, by the clock of the recorder's events."""
+        import time
+        return time.time_ns() // 1000
+
     def observe(self, observer: Callable[[int, int, int, int], object]) -> bool:
         """observer(device, asked, total, free) runs before each out-of-memory error, for ever."""
         if self._attach is not None:

@@ -221,9 +221,13 @@ enum named_kind {
 /* A name is one of memory only where the recording agrees; see named.h. */
 enum named_standing {
     NAMED_HOLDS,     /* the allocation is `allocation` */
+    NAMED_REPEATED,  /* it says what another says that holds */
+    NAMED_LATER,     /* what was there was freed, or what is there made, after the list was begun */
     NAMED_NOWHERE,   /* nothing is in use at its address */
+    NAMED_INSIDE,    /* what is in use there begins before it */
     NAMED_TOO_LARGE, /* what is in use there is smaller */
-    NAMED_DISPUTED,  /* others claim the same memory */
+    NAMED_DISPUTED,  /* others call the same memory differently */
+    NAMED_NO_DEVICE, /* the file does not have its device */
     NAMED_STANDINGS
 };
 
@@ -247,12 +251,25 @@ struct step_marks {
     uint64_t *index, *event, *time_us; /* UNKNOWN_U64 where not given */
 };
 
+/* What of the key is of a wrong type, and taken as absent. */
+enum named_flaw {
+    FLAW_KEY,      /* the key itself: no dict, or one without a schema */
+    FLAW_NAMES,    /* `names` is no dict */
+    FLAW_TENSORS,  /* `tensors` is no list */
+    FLAW_STEPS,    /* `steps` is no list of dicts with numbers */
+    FLAW_RECORDER, /* `recorder` is no dict whose `begun_by` is a text */
+    FLAW_ENTRY,    /* entries of the list without what a name needs */
+    FLAW_MEMBER,   /* members that entries and the list can do without */
+    FLAWS
+};
+
 /* Facts about the key itself. */
 struct named_facts {
     bool listed;           /* the file has a list of names */
-    uint64_t time_us;      /* when it was made */
+    uint64_t time_us;      /* when it was begun, by the clock of the events; or UNKNOWN_U64 */
     uint64_t dropped;      /* names that its writer left out; UNKNOWN_U64: not told */
-    uint64_t malformed;    /* entries, or members of entries, of a wrong type, taken as absent */
+    uint64_t flaws[FLAWS]; /* how many of each there are */
+    string_id schema;      /* the version that it is written for, where that is another one */
     bool foreign_recorder; /* the program began the recording by itself; false: nobody says so */
 };
 

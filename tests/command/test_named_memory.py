@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 import pytest
 
 from recordings import scripts, writers
+from recordings.named import LATER_THAN_ALL
 from recordings.tiny import BASE, MIB, block, event, freed, half, segment, top
 from conftest import ROOT, answers, run, schemas
 from test_export import has_sqlite, on_terminal
@@ -25,7 +26,7 @@ def entry(address, bytes, name, device=0, **more):
 
 
 def named(path, snapshot, *entries):
-    key = {"schema": "vramscope.extra/1", "names": {"time_us": 1, "dropped": 0, "tensors": list(entries)}}
+    key = {"schema": "vramscope.extra/1", "names": {"time_us": LATER_THAN_ALL, "dropped": 0, "tensors": list(entries)}}
     path.write_bytes(writers.pickled(dict(snapshot, vramscope=key), 4))
     return path
 
@@ -212,6 +213,139 @@ def test_a_path_is_what_stands_before_the_last_dot_outside_of_brackets(tmp_path)
     assert rows_by(path, "path", len(PATHS)) == Counter(module for _, _, module in PATHS)
     # A name of blanks alone would be a row without a label.
     assert rows_by(path, "name", len(PATHS)) == Counter(name if name.strip() else "(no name)" for name, _, _ in PATHS)
+
+
+# A list that was begun while the program went on -----------------------------------------------
+
+def dated(path, time, snapshot, *entries):
+    key = {"schema": "vramscope.extra/1", "names": {"time_us": time, "dropped": 0, "tensors": list(entries)}}
+    path.write_bytes(writers.pickled(dict(snapshot, vramscope=key), 4))
+    return path
+
+
+def items_of(path):
+    return {i["id"]: i for i in run("report", "--json", path, expect=0).json()["devices"][0]["trust"]["items"]}
+
+
+def used_names(path):
+    return [r["tensor_name"] for r in table(path, "blocks") if r["tensor_name"]]
+
+
+def at_times(snapshot, *times):
+    trace = [dict(e) for e in snapshot["device_traces"][0]]
+    for e, time in zip(trace, times):
+        if time is not None:
+            e["time_us"] = time
+    return dict(snapshot, device_traces=[trace])
+
+
+TWO = top([segment([block(A, 4 * MIB), block(B, 4 * MIB), block(C, 12 * MIB, state="inactive")])],
+          [event("segment_alloc", A, 20 * MIB), event("alloc", A, 4 * MIB), event("alloc", B, 4 * MIB)])
+OLDER = top([segment([block(A, 4 * MIB), block(B, 4 * MIB), block(C, 12 * MIB, state="inactive")])],
+            [event("segment_alloc", A + 64 * MIB, 20 * MIB), event("segment_alloc", A + 96 * MIB, 20 * MIB),
+             event("alloc", B, 4 * MIB)])
+
+
+@pytest.mark.parametrize("snapshot,times,begun,used", [
+    (TWO, (10, 11, 12), 13, ["a", "b"]), (TWO, (10, 11, 12), 12, ["a"]), (TWO, (10, 11, 12), 11, []), (TWO, (10, 11, 12), 5, []),
+    # An event without a time is older where a later one is.
+    (TWO, (10, None, 12), 13, ["a", "b"]), (TWO, (10, None, 12), 12, []), (TWO, (10, 11, None), 12, ["a"]), (TWO, (None, 11, 12), 12, ["a"]),
+    # Without an event: older than the trace, which must begin before the list.
+    (OLDER, (10, 11, 12), 12, ["a"]), (OLDER, (10, 11, 12), 10, []),
+    # No times tell: nothing contradicts.
+    (TWO, (), 1, ["a", "b"]), (TWO, (10, 11, 12), None, ["a", "b"]), (TWO, (10, 11, 12), "noon", ["a", "b"]),
+    (dict(TWO, device_traces=[[]]), (), 1, ["a", "b"])])
+def test_what_was_made_after_the_list_was_begun_has_no_name(snapshot, times, begun, used, tmp_path):
+    path = dated(tmp_path / "x.pickle", begun, at_times(snapshot, *times), entry(A, 512, "a"), entry(B, 512, "b"))
+    assert used_names(path) == used
+    items = items_of(path)
+    assert items.get("names_later", {"count": 0})["count"] == 2 - len(used)
+    if used != ["a", "b"]:
+        assert items["names_later"]["worst_bytes"] == 512 and "after the list of names was begun" in items["names_later"]["text"]
+    assert ("names" in items) == (begun == "noon")
+    untold = snapshot["device_traces"][0] and (not times or type(begun) is not int)
+    assert ("names_undated" in items) == bool(untold)
+
+
+def test_what_was_freed_after_the_list_was_begun_is_no_contradiction(tmp_path):
+    """And what took its place has no name, even where the trace ends before that."""
+    trace = [event("segment_alloc", A, 20 * MIB, 10), event("alloc", A, 4 * MIB, 11), *freed(A, 4 * MIB, 20), event("alloc", B, 4 * MIB, 12)]
+    trace.sort(key=lambda e: e["time_us"])
+    free = segment([block(A, 4 * MIB, state="inactive"), block(B, 4 * MIB), block(C, 12 * MIB, state="inactive")])
+    for held in (free, TWO["segments"][0]):
+        items = items_of(dated(tmp_path / "x.pickle", 15, top([held], trace), entry(A, 512, "a"), entry(B, 512, "b")))
+        assert items["names_later"]["count"] == 1 and "names" not in items
+        assert used_names(tmp_path / "x.pickle") == ["b"]
+    # Freed before the list was begun: that is one.
+    items = items_of(dated(tmp_path / "x.pickle", 25, top([free], trace), entry(A, 512, "a"), entry(B, 512, "b")))
+    assert items["names"]["count"] == 1 and "names_later" not in items
+
+
+def test_each_device_has_its_own_events(tmp_path):
+    other = BASE + (1 << 40)
+    snapshot = top([half(), half(other, device=1)], [event("segment_alloc", A, 20 * MIB, 10), event("alloc", A, 4 * MIB - 100, 30)],
+                   [event("segment_alloc", other, 20 * MIB, 10), event("alloc", other, 4 * MIB - 100, 11)])
+    path = dated(tmp_path / "x.pickle", 20, snapshot, entry(A, 512, "first"), entry(other, 512, "second", device=1))
+    assert used_names(path) == ["second"]
+
+
+# What the list lacks, in words -----------------------------------------------------------------
+
+def said(path, key, name="names"):
+    path.write_bytes(writers.pickled(dict(TWO, vramscope=key), 4))
+    items = items_of(path)
+    return items[name]["text"] if name in items else None
+
+
+def key_of(*entries, **more):
+    return {"schema": "vramscope.extra/1", "names": dict({"time_us": LATER_THAN_ALL, "dropped": 0, "tensors": list(entries)}, **more)}
+
+
+UNUSED, OTHER = "names that are not used: ", "; the list is of another moment, or was edited"
+VERSION = 'the key "vramscope" is written for another version, "vramscope.extra/2", and not used'
+ITSELF = 'the key "vramscope" is no dict with a schema'
+
+
+@pytest.mark.parametrize("key,text", [
+    (dict(key_of(entry(A, 512, "a")), schema="vramscope.extra/2"), VERSION), (5, ITSELF), ((), ITSELF), ({"names": {}}, ITSELF),
+    ({"schema": "vramscope.extra/1", "names": []}, '"names" is no dict'), ({"schema": "vramscope.extra/1", "names": ()}, '"names" is no dict'),
+    (key_of(tensors=()), '"tensors" is no list'), (key_of(tensors=(entry(A, 512, "a"),)), '"tensors" is no list'), (key_of(tensors=[]), None),
+    (key_of(tensors={}), '"tensors" is no list'), (key_of(tensors=None), None),
+    ({"schema": "vramscope.extra/1", "steps": 5}, '"steps" is no list of dicts of numbers'),
+    ({"schema": "vramscope.extra/1", "steps": [{"index": "x", "event": 1}]}, '"steps" is no list of dicts of numbers'),
+    ({"schema": "vramscope.extra/1", "recorder": []}, '"recorder" is no dict with a text "begun_by"'),
+    (key_of(entry(A + 512, 512, "a")), UNUSED + "1 inside a block, not at its start" + OTHER),
+    (key_of(entry(C, 512, "a"), entry(B, 9 * MIB, "b")), UNUSED + "1 where nothing is in use, 1 larger than what is there" + OTHER),
+    (key_of(entry(A, 512, "a"), entry(A, 512, "b"), entry(A, 512, "b")), UNUSED + "3 for memory that others call differently" + OTHER),
+    (key_of(entry(A, 512, "a"), entry(A, 512, "a"), entry(A, 512, "a")), None),
+    (key_of(entry(A, 512, "a", device=3)), UNUSED + "1 of a device that is not in the file" + OTHER),
+    (key_of(7, entry(-1, 512, "a"), entry(-5, 512, "a"), entry(-4096.0, 512, "a")), UNUSED + "4 malformed"),
+    (key_of(entry(A, 512, "a", dtype=5)), "1 member of a wrong type is taken as absent"),
+    (key_of(entry(A, 512, "a", dtype=5, shape="x", of=1, kind=[], shared=3)), "5 members of a wrong type are taken as absent"),
+    (key_of(entry(C, 512, "a"), 7, entry(A, 512, "a", dtype=5)),
+     UNUSED + "1 where nothing is in use, 1 malformed" + OTHER + "; 1 member of a wrong type is taken as absent")])
+def test_what_is_wrong_with_the_list_is_said(key, text, tmp_path):
+    assert said(tmp_path / "x.pickle", key) == text
+
+
+def test_a_wrong_member_leaves_the_name(tmp_path):
+    made = entry(A, 512, "a", dtype=5, shape="x", of=1, kind=[], shared=3)
+    assert used_names(named(tmp_path / "x.pickle", TWO, made)) == ["a"]
+    [row] = [r for r in table(tmp_path / "x.pickle", "blocks") if r["tensor_name"]]
+    assert (row["tensor_dtype"], row["tensor_shape"], row["tensor_kind"]) == (None, None, "tensor")
+    # A kind that is not given is one that is not known.
+    for bare in ({k: v for k, v in made.items() if k != "kind"}, dict(made, kind=None)):
+        assert used_names(named(tmp_path / "x.pickle", TWO, bare)) == ["a"]
+        assert items_of(tmp_path / "x.pickle")["names"]["count"] == 4
+
+
+@pytest.mark.parametrize("dropped,text", [
+    (0, None), (None, None), (1, "the list of names leaves out 1 tensor: without a name, or the smallest of too many"),
+    (1234, "the list of names leaves out 1\u202f234 tensors: without a name, or the smallest of too many")])
+def test_what_the_list_leaves_out_is_said(dropped, text, tmp_path):
+    assert said(tmp_path / "x.pickle", key_of(entry(A, 512, "a"), dropped=dropped), "names_dropped") == text
+    page = " ".join(run("report", "--trust", tmp_path / "x.pickle", expect=0).out.split())
+    assert ("names_dropped:" in page) == (text is not None) and (text is None or text.replace("\u202f", " ") in page)
 
 
 @pytest.mark.parametrize("verb,name", [("leaks", "leak"), ("fragments", "fragmentation")])

@@ -3,6 +3,8 @@ import pickle
 
 from recordings import writers
 
+LATER_THAN_ALL = 1 << 60  # microseconds: a list that was begun behind all events of its recording
+
 
 def in_use(recording):
     """What is in use at the end: (device, address, bytes of the block, of the request), as it lies in the segments."""
@@ -24,7 +26,7 @@ def with_tensors(recording, tensors, dropped=0):
         if tensor:
             entries.append(dict({"device": device, "address": address, "bytes": size, "kind": "tensor"}, **tensor))
     return dict(recording, vramscope={"schema": "vramscope.extra/1",
-                                      "names": {"time_us": 1, "dropped": dropped, "tensors": entries}})
+                                      "names": {"time_us": LATER_THAN_ALL, "dropped": dropped, "tensors": entries}})
 
 
 def written(folder, source, tensors, name="named.pickle"):

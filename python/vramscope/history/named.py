@@ -37,7 +37,8 @@ PARALLEL = ("DistributedDataParallel", "DataParallel")
 class Names:
     """What was found: `tensors`, the largest first, each a dict; `dropped` of them are left out.
 
-    Sizes are in bytes, as the storages have them.  to_dict() is the key `vramscope` of a snapshot.
+    Sizes are in bytes, as the storages have them. time_us: when the search began, by the clock of
+    a snapshot's events. to_dict() is the key `vramscope` of a snapshot.
 
     >>> import vramscope
     >>> from vramscope import sim
@@ -280,8 +281,9 @@ def find(*, model: Any = None, optimizer: Any = None, seconds: float | None = No
 
     source: whose memory it is; None: of every device.
     """
+    # First of all: what is allocated from here on may take the place of what is found.
+    time_us = time.time_ns() // 1000 if source is None else source.time_us()
     search = _Search(seconds, kinds, source)
-    time_us = time.time_ns() // 1000
     search.collect()
     search.look_at_variables()
     if sys.modules.get("torch") is not None and search.device is None:

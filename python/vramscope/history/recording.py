@@ -1,7 +1,7 @@
 """record(): a recording of what a block of a program does with device memory.
 
 What records is torch's own recorder, or the history of a simulated device: one of them is a source,
-which has refused, when_ready, enabled, begin, stop, ours, snapshot, devices, usage
+which has refused, when_ready, enabled, begin, stop, ours, snapshot, time_us, devices, usage
 and observe.
 """
 from __future__ import annotations
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         def stop(self) -> None: ...
         def ours(self) -> bool: ...
         def snapshot(self) -> Any: ...
+        def time_us(self) -> int: ...
         def devices(self) -> list[str | None]: ...
         def usage(self, device: int) -> tuple[int | None, int | None]: ...
         def observe(self, observer: _Observer) -> bool: ...
@@ -83,6 +84,10 @@ class SimSource:
 
     def snapshot(self) -> dict[str, Any]:
         return self.device.history_snapshot()
+
+    def time_us(self) -> int:
+        """The earliest time that an event from now on can have; those before have earlier ones."""
+        return self.device.clock // 1000 + 1
 
     def devices(self) -> list[str | None]:
         return [self.device.backend.device_name(number) for number in range(self.device.count)]

@@ -127,6 +127,8 @@ enum vrs_status record_tally(struct builder *b, enum tally_kind kind, string_id 
  * value is none. */
 bool value_u64(struct value v, uint64_t *ret);
 
+bool value_negative(struct value v);
+
 /* Makes a row of `named` of the dict at hand; TAG_JUNK where it names nothing. */
 enum vrs_status named_make(struct builder *b, struct value *ret, struct vrs_error *err) MUST_CHECK;
 

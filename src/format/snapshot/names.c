@@ -30,9 +30,9 @@ static const struct value *member(const struct builder *b, enum key key)
     return given ? &f->value[key] : NULL;
 }
 
-static void malformed(struct builder *b)
+static void note_flaw(struct builder *b, enum named_flaw flaw)
 {
-    b->r->named_facts.malformed++;
+    b->r->named_facts.flaws[flaw]++;
 }
 
 static uint32_t text_of(struct builder *b, enum key key)
@@ -41,7 +41,7 @@ static uint32_t text_of(struct builder *b, enum key key)
     if (v == NULL)
         return 0;
     if (v->tag != TAG_STRING)
-        malformed(b);
+        note_flaw(b, FLAW_MEMBER);
     return v->tag == TAG_STRING ? v->row : 0;
 }
 
@@ -123,7 +123,7 @@ static enum vrs_status list_text(struct builder *b, enum key key, append_item *a
     buf_init(&text, (size_t)SHARED_BYTES_MAX * 4);
     enum vrs_status status = VRS_OK;
     if (!append_list(b, *v, append, &text))
-        malformed(b);
+        note_flaw(b, FLAW_MEMBER);
     else if (text.failed)
         status = vrs_no_memory(err);
     else
@@ -148,8 +148,9 @@ static bool claim_of(struct builder *b, struct claim *ret)
         return false;
     ret->name = name->row;
     return value_size(*device, &ret->device) && value_u64(*address, &ret->address) &&
-           value_size(*bytes, &ret->bytes) && ret->device < DEVICES_MAX && ret->bytes != 0 &&
-           ret->address != 0 && ret->address != UNKNOWN_U64;
+           !value_negative(*address) && value_size(*bytes, &ret->bytes) &&
+           ret->device < DEVICES_MAX && ret->bytes != 0 && ret->address != 0 &&
+           ret->address != UNKNOWN_U64;
 }
 
 enum vrs_status named_make(struct builder *b, struct value *ret, struct vrs_error *err)
@@ -194,7 +195,8 @@ static struct value map_get(const struct builder *b, struct value map, enum key 
     return found;
 }
 
-static uint64_t map_number(struct builder *b, struct value map, enum key key)
+/* A number of a kept dict; UNKNOWN_U64: not given, or no number. */
+static uint64_t map_number(struct builder *b, struct value map, enum key key, enum named_flaw flaw)
 {
     struct value v = map_get(b, map, key);
     uint64_t n;
@@ -202,30 +204,41 @@ static uint64_t map_number(struct builder *b, struct value map, enum key key)
         return UNKNOWN_U64;
     if (value_size(v, &n))
         return n;
-    malformed(b);
+    note_flaw(b, flaw);
     return UNKNOWN_U64;
 }
 
-/* The first item of a list; what is no list is malformed. */
-static const struct link *list_of(struct builder *b, struct value list)
+/* A dict in a kept dict; none: not given, or no dict. */
+static struct value map_map(struct builder *b, struct value map, enum key key, enum named_flaw flaw)
 {
-    if (list.tag == TAG_LIST)
-        return chain_first(b, list.row);
-    if (list.tag != TAG_NONE && !is_empty_list(list))
-        malformed(b);
+    struct value v = map_get(b, map, key);
+    if (v.tag != TAG_MAP && v.tag != TAG_NONE)
+        note_flaw(b, flaw);
+    return v.tag == TAG_MAP ? v : (struct value){ .tag = TAG_NONE };
+}
+
+/* The first item of a list in a kept dict; NULL: not given, or no list. */
+static const struct link *map_list(struct builder *b, struct value map, enum key key,
+                                   enum named_flaw flaw)
+{
+    struct value v = map_get(b, map, key);
+    if (v.tag == TAG_LIST)
+        return chain_first(b, v.row);
+    if (v.tag != TAG_NONE && !is_empty_list(v))
+        note_flaw(b, flaw);
     return NULL;
 }
 
 /* The rows that stand in the list, in its order, and no others; each once. */
-static enum vrs_status keep_listed(struct builder *b, struct value list, struct vrs_error *err)
+static enum vrs_status keep_listed(struct builder *b, const struct link *listed,
+                                   struct vrs_error *err)
 {
     struct named_tensors *n = &b->r->named;
     u32_vec row = { .max = n->rows.len };
     enum vrs_status status = VRS_OK;
-    for (const struct link *l = list_of(b, list); l != NULL && status == VRS_OK;
-         l = link_next(b, l)) {
+    for (const struct link *l = listed; l != NULL && status == VRS_OK; l = link_next(b, l)) {
         if (l->value.tag != TAG_NAMED || row.len >= row.max)
-            malformed(b);
+            note_flaw(b, FLAW_ENTRY);
         else if (!vec_push(&row, l->value.row))
             status = vrs_no_memory(err);
     }
@@ -238,50 +251,59 @@ static enum vrs_status keep_listed(struct builder *b, struct value list, struct 
 static enum vrs_status push_step(struct builder *b, struct value step, struct vrs_error *err)
 {
     struct step_marks *m = &b->r->step_marks;
-    uint64_t index = map_number(b, step, KEY_INDEX);
+    uint64_t before = b->r->named_facts.flaws[FLAW_STEPS];
+    uint64_t index = map_number(b, step, KEY_INDEX, FLAW_STEPS);
     if (index == UNKNOWN_U64) {
-        malformed(b);
+        b->r->named_facts.flaws[FLAW_STEPS] = before + 1;
         return VRS_OK;
     }
     if (!table_reserve(m, &step_marks_kind, 1))
         return build_no_room(b, m->rows.len, m->rows.max, "steps", err);
     uint32_t row = m->rows.len++;
     m->index[row] = index;
-    m->event[row] = map_number(b, step, KEY_EVENT);
-    m->time_us[row] = map_number(b, step, KEY_TIME_US);
+    m->event[row] = map_number(b, step, KEY_EVENT, FLAW_STEPS);
+    m->time_us[row] = map_number(b, step, KEY_TIME_US, FLAW_STEPS);
     return VRS_OK;
 }
 
 /* Whether the program is said to have begun the recording; of others there is nothing to say. */
-static bool is_foreign(struct builder *b, struct value recorder)
+static bool is_foreign(struct builder *b, struct value extra)
 {
+    struct value recorder = map_map(b, extra, KEY_RECORDER, FLAW_RECORDER);
     struct value by = map_get(b, recorder, KEY_BEGUN_BY);
-    if ((recorder.tag != TAG_MAP && recorder.tag != TAG_NONE) ||
-        (by.tag != TAG_STRING && by.tag != TAG_NONE))
-        malformed(b);
+    if (by.tag != TAG_STRING && by.tag != TAG_NONE)
+        note_flaw(b, FLAW_RECORDER);
     return by.tag == TAG_STRING && by.row == VALUE_PROGRAM;
+}
+
+/* The key's value where it is of this version, which is noted where it is not. */
+static struct value known_version(struct builder *b, struct value value)
+{
+    struct named_facts *facts = &b->r->named_facts;
+    struct value schema = map_get(b, value, KEY_SCHEMA);
+    if (schema.tag == TAG_STRING && schema.row == VALUE_EXTRA_1)
+        return value;
+    /* What was met while the file was read may mean anything, or stands somewhere else. */
+    for (uint32_t i = 0; i < FLAWS; i++)
+        facts->flaws[i] = 0;
+    if (schema.tag == TAG_STRING)
+        facts->schema = (string_id){ schema.row };
+    else if (value.tag != TAG_NONE)
+        note_flaw(b, FLAW_KEY);
+    return (struct value){ .tag = TAG_NONE };
 }
 
 enum vrs_status assemble_names(struct builder *b, struct value value, struct vrs_error *err)
 {
-    static const struct value none = { .tag = TAG_NONE };
     struct named_facts *facts = &b->r->named_facts;
-    struct value schema = map_get(b, value, KEY_SCHEMA);
-    bool known = schema.tag == TAG_STRING && schema.row == VALUE_EXTRA_1;
-    struct value names = known ? map_get(b, value, KEY_NAMES) : none;
-    uint64_t before = facts->malformed;
-    if (value.tag == TAG_NONE) {
-        /* What looks like an entry stands somewhere else. */
-        facts->malformed = 0;
-        return keep_listed(b, none, err);
-    }
+    struct value extra = known_version(b, value);
+    struct value names = map_map(b, extra, KEY_NAMES, FLAW_NAMES);
     facts->listed = names.tag == TAG_MAP;
-    facts->malformed = before + (!known || (names.tag != TAG_MAP && names.tag != TAG_NONE));
-    facts->time_us = map_number(b, names, KEY_TIME_US);
-    facts->dropped = map_number(b, names, KEY_DROPPED);
-    facts->foreign_recorder = is_foreign(b, known ? map_get(b, value, KEY_RECORDER) : none);
-    TRY(keep_listed(b, map_get(b, names, KEY_TENSORS), err));
-    for (const struct link *l = list_of(b, known ? map_get(b, value, KEY_STEPS) : none); l != NULL;
+    facts->time_us = map_number(b, names, KEY_TIME_US, FLAW_MEMBER);
+    facts->dropped = map_number(b, names, KEY_DROPPED, FLAW_MEMBER);
+    facts->foreign_recorder = is_foreign(b, extra);
+    TRY(keep_listed(b, map_list(b, names, KEY_TENSORS, FLAW_TENSORS), err));
+    for (const struct link *l = map_list(b, extra, KEY_STEPS, FLAW_STEPS); l != NULL;
          l = link_next(b, l))
         TRY(push_step(b, l->value, err));
     return VRS_OK;

@@ -55,7 +55,7 @@ static const uint64_t top_keys =
 
 /* What a dict has that names a tensor.  Metadata may have some of these words, hardly all. */
 static const uint64_t named_keys =
-    BIT(KEY_ADDRESS) | BIT(KEY_BYTES) | BIT(KEY_KIND) | BIT(KEY_NAME);
+    BIT(KEY_DEVICE) | BIT(KEY_ADDRESS) | BIT(KEY_BYTES) | BIT(KEY_NAME);
 
 static bool has_all(uint64_t present, uint64_t keys)
 {
@@ -79,11 +79,16 @@ bool value_u64(struct value v, uint64_t *ret)
     return true;
 }
 
+bool value_negative(struct value v)
+{
+    return (v.tag == TAG_INT && (v.flags & VALUE_NEGATIVE) != 0) ||
+           (v.tag == TAG_FLOAT && v.real < 0);
+}
+
 bool value_size(struct value v, uint64_t *ret)
 {
     uint64_t n;
-    bool negative = (v.flags & VALUE_NEGATIVE) != 0 || (v.tag == TAG_FLOAT && v.real < 0);
-    if (negative || !value_u64(v, &n) || n > (uint64_t)1 << 62)
+    if (value_negative(v) || !value_u64(v, &n) || n > (uint64_t)1 << 62)
         return false;
     *ret = n;
     return true;
@@ -564,6 +569,12 @@ static bool keepable(const struct value *v)
     return v->tag == TAG_STRING || v->tag == TAG_MAP || v->tag == TAG_LIST || v->tag >= TAG_NONE;
 }
 
+/* What stands for a value that is not kept, so that it does not look as if it was not given. */
+static struct value unwanted(struct value v)
+{
+    return is_empty_list(v) ? v : (struct value){ .tag = TAG_JUNK };
+}
+
 /* The dicts around the list of names, who recorded, and the marks of steps, whose room other dicts,
  * of which each event may have one, cannot take. */
 static bool may_be_extra(uint64_t present)
@@ -576,15 +587,17 @@ static enum vrs_status make_map(struct builder *b, const struct value *pair, uin
                                 struct value *ret, struct vrs_error *err)
 {
     *ret = (struct value){ .tag = TAG_JUNK };
-    uint32_t *kept = may_be_extra(b->fields.present) ? &b->extra_maps_kept : &b->maps_kept;
+    bool extra = may_be_extra(b->fields.present);
+    uint32_t *kept = extra ? &b->extra_maps_kept : &b->maps_kept;
     if (values > MAP_PAIRS_MAX * 2 || *kept >= MAPS_MAX)
         return VRS_OK;
     uint32_t chain = 0;
     for (uint32_t i = 0; i < values; i += 2) {
-        if (pair[i].tag != TAG_STRING || !keepable(&pair[i + 1]))
+        bool wanted = keepable(&pair[i + 1]);
+        if (pair[i].tag != TAG_STRING || (!wanted && !extra))
             continue;
         TRY(chain_add(b, &chain, pair[i], err));
-        TRY(chain_add(b, &chain, pair[i + 1], err));
+        TRY(chain_add(b, &chain, wanted ? pair[i + 1] : unwanted(pair[i + 1]), err));
     }
     ++*kept;
     *ret = (struct value){ .tag = TAG_MAP, .row = chain };

@@ -11,7 +11,7 @@ awk 'BEGIN {
     printf "]],\n\"external_annotations\": ["
     for (i = 0; i < steps; i++)
         printf "%s{\"name\": \"step %d\", \"stage\": \"START\", \"device\": 0, \"time_us\": %d}, {\"name\": \"step %d\", \"stage\": \"END\", \"device\": 0, \"time_us\": %d}", (i ? ", " : ""), i, 100 * i + 10, i, 100 * i + 90
-    printf "],\n\"vramscope\": {\"schema\": \"vramscope.extra/1\", \"names\": {\"time_us\": 1, \"dropped\": 0, \"tensors\": ["
+    printf "],\n\"vramscope\": {\"schema\": \"vramscope.extra/1\", \"names\": {\"time_us\": 1000, \"dropped\": 0, \"tensors\": ["
     for (i = 1; i < steps; i++)
         printf "%s{\"device\": 0, \"address\": %.0f, \"bytes\": %d, \"kind\": \"tensor\", \"name\": \"%s[%d]\", \"shape\": [%d, 512, 512], \"dtype\": \"bfloat16\"}", (i == 1 ? "" : ", "), base + i * 12 * mib, 12 * mib - i * 512, (i == 1 ? "\\u001b[31mtrain.losses" : "train.losses"), i, 24 - i
     printf "]}}}\n"

@@ -5,6 +5,7 @@ import os
 import pickle
 import shlex
 import sys
+import threading
 import time
 import weakref
 
@@ -68,6 +69,42 @@ def test_a_snapshot_has_the_names_of_its_own_device(tmp_path):
     assert mine.address == theirs.address
     tensors = pickle.loads((tmp_path / "run.pickle").read_bytes())["vramscope"]["names"]["tensors"]
     assert [(t["name"], t["address"]) for t in tensors] == [("mine", mine.address)]
+
+
+def names_of(path):
+    made = json.loads(vramscope.load(path).export("json", table="blocks"))
+    return {block["tensor_name"] for block in made["tables"]["blocks"]} - {None}
+
+
+@pytest.mark.parametrize("clock", (0, 999, 1_700_000_000_000_000_500))
+def test_a_name_is_never_of_what_another_thread_put_in_its_place(tmp_path, monkeypatch, clock):
+    """Between the list of names and the snapshot a thread frees and allocates."""
+    path = tmp_path / "run.pickle"
+    with sim.Device("1GiB", history=0, clock=clock) as device, vramscope.record(path):
+        kept = device.alloc("20MiB", tag="kept")
+        old = [device.alloc("30MiB", tag="old"), device.alloc("40MiB", tag="gone")]
+        last = device.alloc("50MiB", tag="last")
+
+        def go_on():
+            for handle in old:
+                device.free(handle)
+            old.append(device.alloc("30MiB", tag="new"))
+
+        snapshot = recording.SimSource.snapshot
+
+        def meanwhile(self):
+            thread = threading.Thread(target=go_on)
+            thread.start()
+            thread.join()
+            return snapshot(self)
+
+        monkeypatch.setattr(recording.SimSource, "snapshot", meanwhile)
+    assert old[2].address == old[0].address and kept.live and last.live
+    listed = pickle.loads(path.read_bytes())["vramscope"]["names"]["tensors"]
+    assert {t["name"] for t in listed} == {"kept", "old", "gone", "last"}
+    assert names_of(path) == {"kept", "last"}
+    items = {i["id"]: i["count"] for i in vramscope.load(path).report()["devices"][0]["trust"]["items"]}
+    assert items["names_later"] == 2 and "names" not in items
 
 
 def test_somebody_elses_recording_goes_on(tmp_path):

@@ -51,6 +51,9 @@ enum trust_code {
     CODE_TIME_BACKWARDS,
     CODE_CAPACITY_VARIES,
     CODE_NAMES,
+    CODE_NAMES_LATER,
+    CODE_NAMES_DROPPED,
+    CODE_NAMES_UNDATED,
     CODE_BEGUN_BY_PROGRAM,
     CODE_REPLAY,
     CODES
@@ -84,6 +87,9 @@ static const char *const code_names[CODES] = {
     [CODE_TIME_BACKWARDS] = "time_backwards",
     [CODE_CAPACITY_VARIES] = "capacity_varies",
     [CODE_NAMES] = "names",
+    [CODE_NAMES_LATER] = "names_later",
+    [CODE_NAMES_DROPPED] = "names_dropped",
+    [CODE_NAMES_UNDATED] = "names_undated",
     [CODE_BEGUN_BY_PROGRAM] = "begun_by_program",
     [CODE_REPLAY] = "replay",
 };
@@ -462,14 +468,20 @@ static void add_capture(struct assessment *a)
                  grouped(a, c->with_native));
 }
 
-static void add_unknown(struct assessment *a, enum trust_code code, struct breach f,
-                        const char *what, str name)
+/* How many bytes of a text from the file a sentence shows; no character is cut. */
+static int shown_of(str name)
 {
     int shown = name.len > 60 ? 60 : (int)name.len;
     while (shown > 0 && (size_t)shown < name.len && (name.ptr[shown] & 0xc0) == 0x80)
         shown--;
+    return shown;
+}
+
+static void add_unknown(struct assessment *a, enum trust_code code, struct breach f,
+                        const char *what, str name)
+{
     add_item(a, code, f, false, false, "%s unknown to this program, ignored: %s, first \"%.*s\"",
-             what, grouped(a, f.count), shown, name.len == 0 ? "" : name.ptr);
+             what, grouped(a, f.count), shown_of(name), name.len == 0 ? "" : name.ptr);
 }
 
 /* Keys are counted over the whole file: a dict is read before it is known whose it is. */
@@ -504,35 +516,137 @@ static void add_wrong_types(struct assessment *a)
                  word_for(f.count, "value is", "values are"), word_for(f.count, "was", "were"));
 }
 
-/* Names of this device that are not used, by why; those of a device that the file does not have are
- * told with the first. */
-static struct breach names_not_used(const struct assessment *a, uint64_t why[NAMED_STANDINGS])
+/* Entries of the list of names, by what became of them. */
+struct names_found {
+    uint64_t count[NAMED_STANDINGS];
+    struct breach unused; /* the file contradicts them */
+    struct breach later;
+};
+
+/* Those of this device; and those of a device that the file lacks, which are told with each. */
+static struct names_found find_names(const struct assessment *a)
 {
     const struct recording *r = a->r;
-    struct breach f = { .first_event = -1 };
-    for (uint32_t i = named_holding(r); i < r->named.rows.len; i++) {
+    struct names_found found = { .unused.first_event = -1, .later.first_event = -1 };
+    for (uint32_t i = 0; i < r->named.rows.len; i++) {
         uint32_t device = named_device(r, i);
-        if (device != a->device && (device != NO_ROW || a->device != 0))
+        enum named_standing standing = r->named.standing[i];
+        if (device != a->device && device != NO_ROW)
             continue;
-        why[r->named.standing[i]]++;
-        breach_add(&f, r->named.bytes[i], -1, r->named.address[i]);
+        found.count[standing]++;
+        if (standing == NAMED_HOLDS || standing == NAMED_REPEATED)
+            continue;
+        breach_add(standing == NAMED_LATER ? &found.later : &found.unused, r->named.bytes[i], -1,
+                   r->named.address[i]);
     }
-    f.count += r->named_facts.malformed;
-    return f;
+    return found;
 }
 
-/* What the process said of its memory where the rest of the file contradicts it. */
-static void add_names(struct assessment *a)
+/* A sentence that grows by its parts. */
+struct sentence {
+    char text[480];
+    size_t len;
+};
+
+static void say(struct sentence *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(struct sentence *s, const char *format, ...)
 {
-    uint64_t why[NAMED_STANDINGS] = { 0 }, malformed = a->r->named_facts.malformed;
-    struct breach f = names_not_used(a, why);
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(s->text + s->len, sizeof s->text - s->len, format, args);
+    va_end(args);
+    size_t left = sizeof s->text - s->len - 1;
+    s->len += len < 0 ? 0 : (size_t)len < left ? (size_t)len : left;
+}
+
+static void say_unused(struct assessment *a, const struct names_found *found, struct sentence *s)
+{
+    static const char *const why[NAMED_STANDINGS] = {
+        [NAMED_NOWHERE] = "where nothing is in use",
+        [NAMED_INSIDE] = "inside a block, not at its start",
+        [NAMED_TOO_LARGE] = "larger than what is there",
+        [NAMED_DISPUTED] = "for memory that others call differently",
+        [NAMED_NO_DEVICE] = "of a device that is not in the file",
+    };
+    uint64_t malformed = a->r->named_facts.flaws[FLAW_ENTRY];
+    const char *before = "names that are not used: ";
+    for (uint32_t i = 0; i < NAMED_STANDINGS; i++) {
+        if (why[i] == NULL || found->count[i] == 0)
+            continue;
+        say(s, "%s%s %s", before, grouped(a, found->count[i]), why[i]);
+        before = ", ";
+    }
+    if (malformed != 0)
+        say(s, "%s%s malformed", before, grouped(a, malformed));
+    if (found->unused.count != 0)
+        say(s, "; the list is of another moment, or was edited");
+}
+
+/* What is wrong with the key itself; the whole file has one. */
+static void say_flaws(struct assessment *a, struct sentence *s)
+{
+    static const char *const what[FLAWS] = {
+        [FLAW_KEY] = "the key \"vramscope\" is no dict with a schema",
+        [FLAW_NAMES] = "\"names\" is no dict",
+        [FLAW_TENSORS] = "\"tensors\" is no list",
+        [FLAW_STEPS] = "\"steps\" is no list of dicts of numbers",
+        [FLAW_RECORDER] = "\"recorder\" is no dict with a text \"begun_by\"",
+    };
+    const struct named_facts *facts = &a->r->named_facts;
+    uint64_t members = facts->flaws[FLAW_MEMBER];
+    str schema = strings_text(&a->r->code.strings, facts->schema);
+    if (facts->schema.n != 0)
+        say(s, "the key \"vramscope\" is written for another version, \"%.*s\", and not used",
+            shown_of(schema), schema.ptr);
+    for (uint32_t i = 0; i < FLAWS; i++)
+        if (what[i] != NULL && facts->flaws[i] != 0)
+            say(s, "%s%s", s->len == 0 ? "" : "; ", what[i]);
+    if (members != 0)
+        say(s, "%s%s %s of a wrong type %s taken as absent", s->len == 0 ? "" : "; ",
+            grouped(a, members), word_for(members, "member", "members"),
+            word_for(members, "is", "are"));
+}
+
+/* What the process said of its memory where the rest of the file contradicts it, or where it cannot
+ * be understood. */
+static void add_names(struct assessment *a, const struct names_found *found)
+{
+    const struct named_facts *facts = &a->r->named_facts;
+    struct breach f = found->unused;
+    struct sentence s = { .len = 0 };
+    for (uint32_t i = 0; i < FLAWS; i++)
+        f.count += facts->flaws[i];
+    f.count += facts->schema.n != 0;
     if (f.count == 0)
         return;
-    add_item(a, CODE_NAMES, f, false, f.count > malformed,
-             "the list of names and the file differ, and no such name is used: %s where nothing is "
-             "in use, %s larger than what is there, %s for memory with another name, %s malformed",
-             grouped(a, why[NAMED_NOWHERE]), grouped(a, why[NAMED_TOO_LARGE]),
-             grouped(a, why[NAMED_DISPUTED]), grouped(a, malformed));
+    say_unused(a, found, &s);
+    say_flaws(a, &s);
+    add_item(a, CODE_NAMES, f, false, found->unused.count != 0, "%s", s.text);
+}
+
+/* What the list of names does not say. */
+static void add_names_missing(struct assessment *a, const struct names_found *found)
+{
+    const struct named_facts *facts = &a->r->named_facts;
+    struct breach later = found->later, dropped = { .first_event = -1 }, undated = dropped;
+    dropped.count = facts->dropped == UNKNOWN_U64 ? 0 : facts->dropped;
+    undated.count = found->count[NAMED_HOLDS];
+    if (later.count != 0)
+        add_item(a, CODE_NAMES_LATER, later, false, true,
+                 "%s %s of memory that was freed, or may have been made, after the list of names "
+                 "was begun, and %s not used: other threads should rest while it is made",
+                 grouped(a, later.count), word_for(later.count, "name is", "names are"),
+                 word_for(later.count, "is", "are"));
+    if (dropped.count != 0)
+        add_item(a, CODE_NAMES_DROPPED, dropped, false, false,
+                 "the list of names leaves out %s %s: without a name, or the smallest of too many",
+                 grouped(a, dropped.count), word_for(dropped.count, "tensor", "tensors"));
+    if (undated.count != 0 && a->r->devices.events[a->device] != 0 &&
+        !named_datable(a->r, a->device))
+        add_item(a, CODE_NAMES_UNDATED, undated, false, false,
+                 "no times tell what was allocated after the list of names was begun: a name may "
+                 "be of what was there before");
 }
 
 /* What a recording lacks may be what its program did not ask for. */
@@ -708,7 +822,9 @@ enum vrs_status trust_assess(const struct recording *r, uint32_t device,
     add_wrong_types(&a);
     add_unknown_keys(&a);
     add_unknown_actions(&a);
-    add_names(&a);
+    struct names_found names = find_names(&a);
+    add_names(&a, &names);
+    add_names_missing(&a, &names);
     add_recorder(&a);
     if (agreement != NULL)
         add_replay(&a, agreement);

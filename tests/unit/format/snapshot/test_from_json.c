@@ -382,10 +382,10 @@ static void who_began_the_recording_is_read(void **state)
         struct outcome o;
         read_text(text, (size_t)len, 0, &default_limits, &o);
         assert_int_equal(o.status, VRS_OK);
-        if (o.r.named_facts.foreign_recorder != rows[i].foreign ||
-            o.r.named_facts.malformed != rows[i].malformed)
+        uint64_t malformed = o.r.named_facts.flaws[FLAW_RECORDER];
+        if (o.r.named_facts.foreign_recorder != rows[i].foreign || malformed != rows[i].malformed)
             fail_msg("%s: %d, %llu malformed", rows[i].recorder, o.r.named_facts.foreign_recorder,
-                     (unsigned long long)o.r.named_facts.malformed);
+                     (unsigned long long)malformed);
         recording_free(&o.r);
     }
 }
