@@ -43,6 +43,7 @@ enum group_kind {
     GROUP_NO_SITE,  /* no stack at all: a size */
     GROUP_NO_STACK, /* the same: what it is for, unknown where nothing tells */
     GROUP_STRING,   /* a string of the recording */
+    GROUP_UNNAMED,  /* memory without a name, 0, or with one that tells no module, 1 */
     GROUP_SIZE,
     GROUP_POOL,
     GROUP_STREAM,
@@ -139,6 +140,11 @@ bool peak_splits(enum peak_by by)
            by == BY_MODULE;
 }
 
+bool peak_is_by_name(enum peak_by by)
+{
+    return by == BY_NAME || by == BY_PATH;
+}
+
 /* What memory without a stack is for, where more than a guess tells. */
 static enum category split_of(const struct grouping *g, const struct live *live)
 {
@@ -150,7 +156,7 @@ static enum category split_of(const struct grouping *g, const struct live *live)
     return sure == CONFIDENCE_HIGH || sure == CONFIDENCE_MEDIUM ? category : CATEGORY_UNKNOWN;
 }
 
-/* The module in a name with dots: what it is of without its last part; of "exp_avg of model.weight"
+/* The module in a name with dots, or nothing: what it is of without its last part; of "exp_avg of model.weight"
  * and of "model.weight.grad" that of "model.weight". */
 static str path_of_name(str name, uint8_t kind)
 {
@@ -163,7 +169,7 @@ static str path_of_name(str name, uint8_t kind)
         name.len -= grad.len;
     while (name.len > 0 && name.ptr[name.len - 1] != '.')
         name.len--;
-    return name.len == 0 ? S("(no module)") : (str){ name.ptr, name.len - 1 };
+    return (str){ name.ptr, name.len > 0 ? name.len - 1 : 0 };
 }
 
 static struct group_key name_key_of(const struct grouping *g, const struct live *live)
@@ -171,11 +177,12 @@ static struct group_key name_key_of(const struct grouping *g, const struct live 
     const struct named_tensors *n = &g->r->named;
     uint32_t row = named_find(g->r, live->allocation);
     if (row == NO_ROW)
-        return (struct group_key){ GROUP_TEXT, 0, S("(no name)") };
+        return (struct group_key){ GROUP_UNNAMED, 0, S("") };
     if (g->options->by == BY_NAME)
         return (struct group_key){ GROUP_STRING, n->name[row], S("") };
     str name = strings_text(&g->r->code.strings, (string_id){ n->name[row] });
-    return (struct group_key){ GROUP_TEXT, 0, path_of_name(name, n->kind[row]) };
+    str path = path_of_name(name, n->kind[row]);
+    return (struct group_key){ path.len == 0 ? GROUP_UNNAMED : GROUP_TEXT, path.len == 0, path };
 }
 
 static enum vrs_status key_of(struct grouping *g, const struct live *live,
@@ -378,6 +385,9 @@ static enum vrs_status name_row(struct grouping *g, const struct group *group, s
         buf_str(&g->text,
                 strings_text(&g->r->code.strings, (string_id){ (uint32_t)group->key.number }));
         break;
+    case GROUP_UNNAMED:
+        *ret = group->key.number == 0 ? S("(no name)") : S("(no module)");
+        return VRS_OK;
     case GROUP_NO_SITE:
         buf_text(&g->text, "size:");
         buf_u64(&g->text, group->key.number);
@@ -526,6 +536,7 @@ static enum vrs_status make_rows(struct grouping *g, const struct live_set *set,
         struct peak_row *row = &ret->row[i];
         *row = group->row;
         TRY(name_row(g, group, &row->name));
+        row->named = peak_is_by_name(g->options->by) && group->key.kind != GROUP_UNNAMED;
         if (group->key.kind == GROUP_NO_STACK && group->key.number == CATEGORY_UNKNOWN)
             TRY(add_sizes(g, set->at + member, group->members, row));
         if (g->options->by == BY_CULPRIT && group->owners_differ)

@@ -517,7 +517,7 @@ static void put_table(struct buf *to, struct text_context *s, uint32_t most)
         if ((wide && s->style->width < WIDE) || (i == OWNER && !owners))
             continue;
         column[columns] = shown_heading(&all_columns[i]);
-        column[columns].tail = i == PLACE && alike;
+        column[columns].cut = i == PLACE && alike ? CUT_START : CUT_END;
         shown[columns++] = (enum leak_column)i;
     }
     str *cell = cells_array(&s->cells, (size_t)(g->sites < most ? g->sites : most) * 2, columns);
