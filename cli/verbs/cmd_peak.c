@@ -19,8 +19,8 @@ static const struct option_spec options[] = {
       "phase:NAME (its peak), or seconds after the first event as 12.5s",
       OPTION_TEXT, IN(at), "start end peak oom" },
     { 0, "by", "GROUPING",
-      "culprit (default), owner, site, file, function, module, category, size, pool, stream or "
-      "age",
+      "culprit (default), owner, site, file, function, module, category, size, pool, stream, "
+      "age, or of memory that the recorded program named: name or path (the module in the name)",
       OPTION_CHOICE, IN(by),
       "culprit owner site file function module category size pool stream age name path" },
     { 0, "key", "KEY",
@@ -71,8 +71,10 @@ const struct command cmd_peak = {
     .summary = "who held the memory at the peak, or at any moment",
     .synopsis = "[options] FILE...",
     .about = "Rows, other and adjust add up to the total exactly. A culprit is the innermost line\n"
-             "of your own code in a stack; an owner may also be a library's. Exit status: 0 done,\n"
-             "2 usage, 3 a file or the system failed, 130 interrupted.\n",
+             "of your own code in a stack; an owner may also be a library's. By name and by path,\n"
+             "(no name) is memory that the program did not name, and (no module) what a name without\n"
+             "a dot has. Exit status: 0 done, 2 usage, 3 a file or the system failed, 130\n"
+             "interrupted.\n",
     .examples = "vramscope peak run.pickle # twenty lines that held most\n"
                 "vramscope peak run.pickle --stacks -n 3 # with their whole stacks\n"
                 "vramscope peak run.pickle --by owner # the function under your line\n"

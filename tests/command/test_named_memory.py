@@ -71,9 +71,9 @@ def check_row(row, held):
         assert not members
         return
     assert (row["named_bytes"], row["named_count"]) == (sum(b for b, _ in held), len(held))
-    want = sorted((e for _, e in held), key=lambda e: -e["bytes"])[:5]
-    assert row["tensors"] == [{"name": e["name"], "kind": e["kind"], "bytes": e["bytes"], "dtype": e.get("dtype"),
-                               "shape": " x ".join(map(str, e["shape"]))} for e in want]
+    want = sorted(held, key=lambda h: -h[0])[:5]
+    assert row["tensors"] == [{"name": e["name"], "kind": e["kind"], "bytes": e["bytes"], "requested_bytes": requested,
+                               "dtype": e.get("dtype"), "shape": " x ".join(map(str, e["shape"]))} for requested, e in want]
 
 
 # Leaks ------------------------------------------------------------------------------------------

@@ -127,10 +127,10 @@ static void put_name(struct choosing *c, struct buf *to, const struct place *p)
 static void put_table(struct choosing *c, struct buf *to)
 {
     const struct text_column column[] = {
-        { "file", false, true, 12, true },
-        { "device", true, false, 0, false },
-        { c->lines->figure, true, false, 0, false },
-        { c->lines->meaning, false, true, 16, false },
+        { "file", false, true, 12, CUT_START },
+        { "device", true, false, 0, CUT_END },
+        { c->lines->figure, true, false, 0, CUT_END },
+        { c->lines->meaning, false, true, 16, c->lines->cut },
     };
     enum { COLUMNS = sizeof column / sizeof *column };
     str *cell = cells_array(&c->cells, c->places, COLUMNS);

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "render/answer/answer.h"
+#include "render/write/text.h"
 
 /* What a verb says of a device in its line. */
 struct device_line {
@@ -27,6 +28,7 @@ struct device_lines {
     device_line_words *words;
     const char *figure;  /* heading of the bytes */
     const char *meaning; /* heading of the words */
+    enum text_cut cut;   /* where the words give way */
 };
 
 /* Which pages follow; all of a few, and those of which nothing is known. */

@@ -303,7 +303,7 @@ struct text_column shown_heading(const struct shown_column *column)
     }
     heading.flexible = column->flexible > 0;
     heading.least = column->flexible;
-    heading.tail = column->tail;
+    heading.cut = column->cut;
     return heading;
 }
 

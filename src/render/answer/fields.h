@@ -49,7 +49,7 @@ struct shown_column {
     const struct row_type *type; /* NULL: composed */
     size_t row, member;          /* offsets: of the row in the row, of the member in it */
     uint32_t flexible;           /* gives way down to so many columns; 0: never */
-    bool tail;                   /* is cut at its start: see text.h */
+    enum text_cut cut;           /* where it gives way: see text.h */
     const char *heading;         /* of a composed one, or in the place of the field's */
     bool right;                  /* as numbers are */
 };

@@ -9,10 +9,12 @@
 #include "base/buf.h"
 #include "render/write/human.h"
 
-/* "model.layers.3.mlp.down_proj.weight  bf16 4096 x 11008" */
-void name_words(struct buf *to, const struct held_name *name, bool ascii);
+/* "bf16 4096 x 11008"; nothing where neither is known. */
+void name_type_words(struct buf *to, const struct held_name *name, bool ascii);
 
-/* A line for each name, and one for those that are not shown; nothing where there is none. */
+/* A line for each name, "4.00 MiB  model.layers.3.mlp.down_proj.weight  bf16 4096 x 11008", and one
+ * with the sum of those that are not shown; nothing where there is none.  A type that does not fit
+ * stands on the line below, and a name that does not is cut in its middle. */
 void name_lines_put(struct buf *to, const struct style *style, uint32_t indent,
                     const struct held_names *names);
 

@@ -38,7 +38,7 @@ enum { WIDE = 110 };
     SHOWN_IN(struct module_row, sums, model_sums_row_type, struct model_sums, member)
 
 static const struct shown_column columns[COLUMNS] = {
-    [PATH] = { COMPOSED("module", false), 20, .tail = true },
+    [PATH] = { COMPOSED("module", false), 20, .cut = CUT_START },
     [TYPE] = { SHOWN(module_row_type, struct module_row, type), 6 },
     [PARAMETERS] = { SUMS(parameters), 0 },
     [TRAINABLE] = { SUMS(trainable), 0 },

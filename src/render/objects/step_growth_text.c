@@ -21,7 +21,7 @@ static const struct shown_column columns[] = {
     { SHOWN(grown_kind_row_type, struct grown_kind, growth_bytes), 0 },
     { SHOWN(grown_kind_row_type, struct grown_kind, first_count), 0 },
     { SHOWN(grown_kind_row_type, struct grown_kind, last_count), 0 },
-    [NAME] = { SHOWN(grown_kind_row_type, struct grown_kind, name), 12, .tail = true },
+    [NAME] = { SHOWN(grown_kind_row_type, struct grown_kind, name), 12, .cut = CUT_START },
     { SHOWN(grown_kind_row_type, struct grown_kind, dtype), 0 },
     { SHOWN(grown_kind_row_type, struct grown_kind, shape), 8 },
     { SHOWN(grown_kind_row_type, struct grown_kind, device), 0 },

@@ -11,6 +11,7 @@
 #include "render/write/cells.h"
 #include "render/write/human.h"
 #include "render/write/out.h"
+#include "render/write/text.h"
 
 enum { ROWS_DEFAULT = 20 };
 
@@ -30,7 +31,7 @@ static const struct shown_column storage_columns[] = {
     { SHOWN(storage_row_type, struct storage_row, kind), 0 },
     { SHOWN(storage_row_type, struct storage_row, dtype), 0 },
     { SHOWN(storage_row_type, struct storage_row, shape), 8 },
-    [NAME] = { SHOWN(storage_row_type, struct storage_row, name), 12, .tail = true },
+    [NAME] = { SHOWN(storage_row_type, struct storage_row, name), 12, .cut = CUT_START },
     [SHARED] = { COMPOSED("shared by", false), 12 },
 };
 

@@ -37,7 +37,7 @@ enum { WIDE = 120, NS_PER_US = 1000 };
 #define ROW(member) SHOWN(profile_row_type, struct profile_row, member)
 
 static const struct shown_column columns[COLUMNS] = {
-    [PATH] = { COMPOSED("where", false), 16, .tail = true },
+    [PATH] = { COMPOSED("where", false), 16, .cut = CUT_START },
     [KIND] = { COMPOSED("", false), 0 },
     [DEVICE] = { ROW(device), 0 },
     [CALLS] = { ROW(calls), 0 },

@@ -25,28 +25,37 @@ static str end_of(str text, size_t columns)
 
 /* Appends `text`, cut to `columns` with a mark; returns how many it takes. */
 static size_t put_cut(struct buf *to, const struct style *style, str text, size_t columns,
-                      bool tail)
+                      enum text_cut cut)
 {
     str mark = style->ascii ? S("...") : S("\u2026");
     size_t marked = escape_width(mark), room = columns > marked ? columns - marked : 0;
-    if (tail)
-        text = end_of(text, room);
-    else
-        text.len = escape_fit(text, room);
-    buf_str(to, tail ? mark : text);
-    buf_str(to, tail ? text : mark);
-    return escape_width(text) + marked;
+    /* Names are alike for long, and differ in the number of a layer that stands before the last
+     * words: little of the start is kept. */
+    size_t first = cut == CUT_END ? room : cut == CUT_START ? 0 : room / 4;
+    str start = { text.ptr, escape_fit(text, first) };
+    size_t width = escape_width(start);
+    str end = end_of(text, cut == CUT_END ? 0 : room - width);
+    buf_str(to, start);
+    buf_str(to, mark);
+    buf_str(to, end);
+    return width + marked + escape_width(end);
 }
 
-/* One cell, cut where it is too long, padded with blanks on the right where `pad`. */
-static void fit(struct buf *to, const struct style *style, str text, size_t columns, bool pad,
-                bool tail)
+size_t text_fit(struct buf *to, const struct style *style, str text, size_t columns,
+                enum text_cut cut)
 {
     size_t width = escape_width(text);
     if (width > columns)
-        width = put_cut(to, style, text, columns, tail);
-    else
-        buf_str(to, text);
+        return put_cut(to, style, text, columns, cut);
+    buf_str(to, text);
+    return width;
+}
+
+/* One cell, cut where it is too long, padded with blanks on the right where `pad`. */
+static void put_cell(struct buf *to, const struct style *style, str text, size_t columns, bool pad,
+                     enum text_cut cut)
+{
+    size_t width = text_fit(to, style, text, columns, cut);
     if (pad && width < columns)
         buf_repeat(to, S(" "), columns - width);
 }
@@ -109,8 +118,17 @@ static void put_row(struct buf *to, const struct style *style, const struct text
             buf_repeat(to, S(" "), gap);
         if (t->column[c].right && len < width[c])
             buf_repeat(to, S(" "), width[c] - len);
-        fit(to, style, cell[c], width[c], !last && !t->column[c].right, t->column[c].tail);
+        put_cell(to, style, cell[c], width[c], !last && !t->column[c].right, t->column[c].cut);
     }
+}
+
+/* What text_wrap cannot break is cut where it is longer than a line, with a comma. */
+static void put_item(struct buf *to, const struct style *style, const struct text_table *t,
+                     const struct text_column *column, str cell)
+{
+    bool breaks = str_find(cell, S(" ")) < cell.len;
+    size_t taken = t->indent + GAP + 1, room = style->width > taken ? style->width - taken : 1;
+    text_fit(to, style, cell, breaks || !column->flexible ? SIZE_MAX : room, column->cut);
 }
 
 /* What is wider than the terminal however much gives way is no table: a row is its cells, each
@@ -132,7 +150,7 @@ static void put_list(struct buf *to, const struct style *style, const struct tex
             buf_text(&words, words.len > 0 ? ", " : "");
             buf_text(&words, t->column[c].heading);
             buf_text(&words, t->column[c].heading[0] == '\0' ? "" : " ");
-            buf_str(&words, row[c]);
+            put_item(&words, style, t, &t->column[c], row[c]);
         }
         buf_repeat(to, S(" "), t->indent);
         text_wrap(to, style, buf_slice(&words), t->indent, t->indent + GAP);

@@ -43,6 +43,7 @@ enum group_kind {
     GROUP_NO_SITE,  /* no stack at all: a size */
     GROUP_NO_STACK, /* the same: what it is for, unknown where nothing tells */
     GROUP_STRING,   /* a string of the recording */
+    GROUP_UNNAMED,  /* memory without a name, 0, or with one that tells no module, 1 */
     GROUP_SIZE,
     GROUP_POOL,
     GROUP_STREAM,
@@ -139,6 +140,11 @@ bool peak_splits(enum peak_by by)
            by == BY_MODULE;
 }
 
+bool peak_is_by_name(enum peak_by by)
+{
+    return by == BY_NAME || by == BY_PATH;
+}
+
 /* What memory without a stack is for, where more than a guess tells. */
 static enum category split_of(const struct grouping *g, const struct live *live)
 {
@@ -194,8 +200,8 @@ static size_t last_dot(str text)
     return found;
 }
 
-/* The module in a name with dots: what it is of without its last part; of "exp_avg of model.weight"
- * and of "model.weight.grad" that of "model.weight". */
+/* The module in a name with dots, or nothing: what it is of without its last part; of "exp_avg of
+ * model.weight" and of "model.weight.grad" that of "model.weight". */
 static str path_of_name(str name, uint8_t kind)
 {
     size_t of = str_find(name, S(" of "));
@@ -207,7 +213,7 @@ static str path_of_name(str name, uint8_t kind)
         name.len -= grad.len;
     size_t dot = last_dot(name);
     str path = { name.ptr, dot < name.len ? dot : 0 };
-    return is_blank(path) ? S("(no module)") : path;
+    return is_blank(path) ? S("") : path;
 }
 
 static struct group_key name_key_of(const struct grouping *g, const struct live *live)
@@ -215,14 +221,15 @@ static struct group_key name_key_of(const struct grouping *g, const struct live 
     const struct named_tensors *n = &g->r->named;
     uint32_t row = named_find(g->r, live->allocation);
     if (row == NO_ROW)
-        return (struct group_key){ GROUP_TEXT, 0, S("(no name)") };
+        return (struct group_key){ GROUP_UNNAMED, 0, S("") };
     str name = strings_text(&g->r->code.strings, (string_id){ n->name[row] });
-    if (is_blank(name))
-        return (struct group_key){ GROUP_TEXT, 0,
-                                   g->options->by == BY_NAME ? S("(no name)") : S("(no module)") };
-    if (g->options->by == BY_NAME)
+    bool by_name = g->options->by == BY_NAME;
+    if (by_name && !is_blank(name))
         return (struct group_key){ GROUP_STRING, n->name[row], S("") };
-    return (struct group_key){ GROUP_TEXT, 0, path_of_name(name, n->kind[row]) };
+    str path = by_name ? S("") : path_of_name(name, n->kind[row]);
+    if (path.len == 0)
+        return (struct group_key){ GROUP_UNNAMED, !by_name, S("") };
+    return (struct group_key){ GROUP_TEXT, 0, path };
 }
 
 static enum vrs_status key_of(struct grouping *g, const struct live *live,
@@ -425,6 +432,9 @@ static enum vrs_status name_row(struct grouping *g, const struct group *group, s
         buf_str(&g->text,
                 strings_text(&g->r->code.strings, (string_id){ (uint32_t)group->key.number }));
         break;
+    case GROUP_UNNAMED:
+        *ret = group->key.number == 0 ? S("(no name)") : S("(no module)");
+        return VRS_OK;
     case GROUP_NO_SITE:
         buf_text(&g->text, "size:");
         buf_u64(&g->text, group->key.number);
@@ -573,6 +583,7 @@ static enum vrs_status make_rows(struct grouping *g, const struct live_set *set,
         struct peak_row *row = &ret->row[i];
         *row = group->row;
         TRY(name_row(g, group, &row->name));
+        row->named = peak_is_by_name(g->options->by) && group->key.kind != GROUP_UNNAMED;
         if (group->key.kind == GROUP_NO_STACK && group->key.number == CATEGORY_UNKNOWN)
             TRY(add_sizes(g, set->at + member, group->members, row));
         if (g->options->by == BY_CULPRIT && group->owners_differ)

@@ -47,7 +47,8 @@ struct peak_owner {
 };
 
 struct peak_row {
-    str name; /* the row's value in the chosen grouping, as printed */
+    str name;   /* the row's value in the chosen grouping, as printed */
+    bool named; /* by name or path: the recorded process said it, it is no word of ours */
     uint64_t bytes;
     uint64_t count;
     double share_ratio; /* of the live set */
@@ -93,6 +94,9 @@ struct peak_options {
 
 /* Whether a grouping names its rows by frames, and so splits memory that has none by category. */
 bool peak_splits(enum peak_by by);
+
+/* Whether a grouping is by what the recorded process called its memory. */
+bool peak_is_by_name(enum peak_by by);
 
 /* Groups the live set after event `at_event`; everything in `*ret` lives in `arena`. */
 enum vrs_status peak_compute(const struct recording *r, uint32_t device,

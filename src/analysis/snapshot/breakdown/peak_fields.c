@@ -44,6 +44,13 @@ static bool has_names(const void *row, const void *above)
     return held->names.count > 0;
 }
 
+static bool is_by_name(const void *row, const void *above)
+{
+    const struct peak_moment *moment = above;
+    (void)row;
+    return moment != NULL && peak_is_by_name(moment->peak.by);
+}
+
 static const struct field row_fields[] = {
     { "name", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct peak_row, name) },
     { "bytes", "bytes", UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct peak_row, bytes) },
@@ -69,6 +76,8 @@ static const struct field row_fields[] = {
     { "owners", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct peak_row, owner_rows, owners),
       .row = &owner_row_type, .when = has_owners, .optional = true },
     HELD_NAMES_FIELDS(struct peak_row, names, has_names),
+    { "named", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct peak_row, named), .when = is_by_name,
+      .optional = true },
 };
 const struct row_type peak_row_type = LINE_ROW_TYPE("peak_row", struct peak_row, row_fields);
 

@@ -24,16 +24,39 @@ static const struct field name_fields[] = {
     { "name", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct held_name, name) },
     { "kind", NULL, UNIT_NONE, FIELD_WORD, FIELD_AT(struct held_name, kind) },
     { "bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct held_name, bytes), .least = 1 },
+    { "requested_bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED,
+      FIELD_AT(struct held_name, requested_bytes), .null = NULL_ALL_ONES },
     { "dtype", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct held_name, dtype) },
     { "shape", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct held_name, shape) },
 };
 const struct row_type held_name_row_type =
     LINE_ROW_TYPE("named_tensor", struct held_name, name_fields);
 
+static uint64_t counted_bytes(uint64_t requested, uint64_t tensor)
+{
+    return requested == UNKNOWN_U64 ? tensor : requested;
+}
+
+uint64_t held_name_bytes(const struct held_name *name)
+{
+    return counted_bytes(name->requested_bytes, name->bytes);
+}
+
+/* Of a row of named that holds. */
+static uint64_t bytes_of(const struct recording *r, uint32_t row)
+{
+    return counted_bytes(r->allocations.size[r->named.allocation[row]], r->named.bytes[row]);
+}
+
 static bool stands_before(const struct recording *r, uint32_t a, uint32_t b)
 {
-    const struct named_tensors *n = &r->named;
-    return n->bytes[a] != n->bytes[b] ? n->bytes[a] > n->bytes[b] : a < b;
+    uint64_t x = bytes_of(r, a), y = bytes_of(r, b);
+    return x != y ? x > y : a < b;
+}
+
+static bool are_alike(const struct named_tensors *n, uint32_t a, uint32_t b)
+{
+    return n->dtype[a] == n->dtype[b] && n->shape[a] == n->shape[b];
 }
 
 void names_sum_add(struct names_sum *sum, uint32_t allocation)
@@ -41,9 +64,9 @@ void names_sum_add(struct names_sum *sum, uint32_t allocation)
     uint32_t row = named_find(sum->r, allocation), at = sum->shown;
     if (row == NO_ROW)
         return;
-    uint64_t bytes = sum->r->allocations.size[allocation];
+    sum->differ |= sum->count > 0 && !are_alike(&sum->r->named, row, sum->row[0]);
     sum->count++;
-    sum->bytes += bytes == UNKNOWN_U64 ? sum->r->named.bytes[row] : bytes;
+    sum->bytes += bytes_of(sum->r, row);
     while (at > 0 && stands_before(sum->r, row, sum->row[at - 1]))
         at--;
     if (at == HELD_NAMES)
@@ -73,7 +96,10 @@ enum vrs_status names_sum_end(const struct names_sum *sum, struct arena *arena,
                               struct held_names *ret, struct vrs_error *err)
 {
     const struct named_tensors *n = &sum->r->named;
-    struct held_names made = { .shown = sum->shown, .count = sum->count, .bytes = sum->bytes };
+    struct held_names made = { .shown = sum->shown,
+                               .alike = !sum->differ,
+                               .count = sum->count,
+                               .bytes = sum->bytes };
     *ret = made;
     if (sum->shown == 0)
         return VRS_OK;
@@ -85,6 +111,7 @@ enum vrs_status names_sum_end(const struct names_sum *sum, struct arena *arena,
         struct held_name *name = &made.at[i];
         name->kind = named_kind_names[n->kind[row]];
         name->bytes = n->bytes[row];
+        name->requested_bytes = sum->r->allocations.size[n->allocation[row]];
         if (!keep_text(sum->r, n->name[row], arena, &name->name) ||
             !keep_text(sum->r, n->dtype[row], arena, &name->dtype) ||
             !keep_text(sum->r, n->shape[row], arena, &name->shape))

@@ -22,15 +22,21 @@ extern const char *const named_kind_names[NAMED_KINDS];
 struct held_name {
     str name, dtype, shape;
     const char *kind;
-    uint64_t bytes;
+    uint64_t bytes;           /* of the tensor, which its allocation may exceed, and a block more */
+    uint64_t requested_bytes; /* of its allocation; UNKNOWN_U64 */
 };
 
 /* What of some memory has a name. */
 struct held_names {
     struct held_name *at; /* larger first, then as allocated */
     uint32_t shown;
-    uint64_t count, bytes; /* of all that have one; requested bytes */
+    bool alike;            /* all have one dtype and one shape */
+    uint64_t count, bytes; /* of all that have one; see held_name_bytes */
 };
+
+/* What a name counts with, in sums and in text: the request, as rows of answers do, else the tensor.
+ */
+uint64_t held_name_bytes(const struct held_name *name);
 
 /* Of a struct held_name. */
 extern const struct row_type held_name_row_type;
@@ -59,6 +65,7 @@ struct names_sum {
     const struct recording *r;
     uint32_t row[HELD_NAMES]; /* of named, the largest */
     uint32_t shown;
+    bool differ; /* in dtype or shape */
     uint64_t count, bytes;
 };
 

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "render/answer/answer.h"
 #include "render/answer/device_pages.h"
+#include "render/write/text.h"
 
 static void put_words(struct buf *words, const struct device_answer *device, bool ascii,
                       struct device_line *ret)
@@ -28,4 +29,4 @@ static void put_words(struct buf *words, const struct device_answer *device, boo
     }
 }
 
-const struct device_lines advise_lines = { put_words, "to save", "rules that speak" };
+const struct device_lines advise_lines = { put_words, "to save", "rules that speak", CUT_END };

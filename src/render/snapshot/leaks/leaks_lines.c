@@ -9,6 +9,7 @@
 #include "render/answer/answer.h"
 #include "render/answer/device_pages.h"
 #include "render/write/escape.h"
+#include "render/write/text.h"
 
 static void put_words(struct buf *words, const struct device_answer *device, bool ascii,
                       struct device_line *ret)
@@ -28,4 +29,4 @@ static void put_words(struct buf *words, const struct device_answer *device, boo
     escape_text(words, g->site[0].site.culprit, ascii);
 }
 
-const struct device_lines leaks_lines = { put_words, "a step", "what grows" };
+const struct device_lines leaks_lines = { put_words, "a step", "what grows", CUT_END };

@@ -518,7 +518,7 @@ static uint32_t choose_columns(const struct text_context *s, enum leak_column sh
         if ((wide && s->style->width < WIDE) || (i == OWNER && !owners))
             continue;
         column[columns] = shown_heading(&all_columns[i]);
-        column[columns].tail = i == PLACE && alike;
+        column[columns].cut = i == PLACE && alike ? CUT_START : CUT_END;
         shown[columns++] = (enum leak_column)i;
     }
     return columns;

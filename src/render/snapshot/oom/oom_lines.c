@@ -10,6 +10,7 @@
 #include "render/answer/answer.h"
 #include "render/answer/device_pages.h"
 #include "render/write/human.h"
+#include "render/write/text.h"
 
 /* "live_exceeds_capacity" in words. */
 static void put_spaced(struct buf *words, const char *name)
@@ -37,4 +38,4 @@ static void put_words(struct buf *words, const struct device_answer *device, boo
     }
 }
 
-const struct device_lines oom_lines = { put_words, "alive", "verdict" };
+const struct device_lines oom_lines = { put_words, "alive", "verdict", CUT_END };

@@ -28,7 +28,7 @@
 #include "render/write/out.h"
 #include "render/write/text.h"
 
-enum { ROWS_DEFAULT = 20, OWNER_WIDTH = 100 };
+enum { ROWS_DEFAULT = 20, OWNER_WIDTH = 100, NAMES_INDENT = 10 };
 
 /* What is put together for one device. */
 struct text_context {
@@ -386,29 +386,19 @@ static const struct shown_column site_columns[SITE_COLUMNS] = {
     [SITE] = { COMPOSED("allocated by", false), 16 },
 };
 
-/* The line, and beside it the largest of what has a name. */
-static str named_cell(struct text_context *s, const struct oom_site *site)
-{
-    str line = site_cell(s, &site->site);
-    if (site->names.count == 0)
-        return line;
-    struct buf *text = &s->cells.text;
-    buf_str(text, line);
-    buf_text(text, "  ");
-    name_words(text, &site->names.at[0], s->style->ascii);
-    if (site->names.count > 1) {
-        buf_text(text, ", ");
-        human_counted(text, site->names.count - 1, "more name", s->style->ascii);
-    }
-    return cell_end(&s->cells);
-}
-
 static bool held_cell(void *arg, const void *row, uint32_t column, str *ret)
 {
     const struct oom_site *site = row;
     if (column == SITE)
-        *ret = named_cell(arg, site);
+        *ret = site_cell(arg, &site->site);
     return column == SITE;
+}
+
+static void put_held_names(void *arg, const void *row, struct cells *cells)
+{
+    const struct text_context *s = arg;
+    const struct oom_site *site = row;
+    name_lines_put(&cells->text, s->style, NAMES_INDENT, &site->names);
 }
 
 static void put_site_table(struct text_context *s, const struct oom_sites *sites)
@@ -417,7 +407,8 @@ static void put_site_table(struct text_context *s, const struct oom_sites *sites
     put_table(s, (struct shown_table){ .column = site_columns,
                                        .columns = SITE_COLUMNS,
                                        SHOWN_ROWS(sites->at, shown),
-                                       .make = held_cell });
+                                       .make = held_cell,
+                                       .under = put_held_names });
     put_more(s, sites->count, shown);
 }
 

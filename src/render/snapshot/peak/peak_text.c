@@ -25,20 +25,22 @@
 #include "render/write/out.h"
 #include "render/write/text.h"
 
-enum { ROWS_DEFAULT = 20, OWNER_WIDTH = 100, OWNER_FIGURE = 11 };
+/* By name, counts give their room to long names below NAME_WIDTH. */
+enum { ROWS_DEFAULT = 20, OWNER_WIDTH = 100, NAME_WIDTH = 120, OWNER_FIGURE = 11 };
 
 /* A row that holds so much of what is alive shows the owners that it hides. */
 #define HIDES_MUCH 0.1
 
-enum peak_column { BYTES, SHARE, COUNT, LARGEST, NAME, OWNER, COLUMNS };
+enum peak_column { BYTES, SHARE, COUNT, LARGEST, NAME, TENSOR, OWNER, COLUMNS };
 
-/* The name's heading is what rows are grouped by. */
+/* The name's heading is what rows are grouped by; a tensor's type stands beside names alone. */
 static const struct shown_column all_columns[COLUMNS] = {
     [BYTES] = { SHOWN(peak_row_type, struct peak_row, bytes), 0 },
     [SHARE] = { SHOWN(peak_row_type, struct peak_row, share_ratio), 0 },
     [COUNT] = { SHOWN(peak_row_type, struct peak_row, count), 0 },
     [LARGEST] = { SHOWN(peak_row_type, struct peak_row, largest_bytes), 0 },
     [NAME] = { COMPOSED(NULL, false), 16 },
+    [TENSOR] = { COMPOSED("dtype and shape", false), 24 },
     [OWNER] = { SHOWN(peak_row_type, struct peak_row, owner), 16 },
 };
 
@@ -47,6 +49,9 @@ struct text_context {
     const struct style *style;
     struct cells *cells;
     struct stack_lines stacks;
+    bool wanted; /* stacks under the rows */
+    const struct peak *peak;
+    uint32_t hidden; /* bits of its columns */
 };
 
 /* "512.00 MiB (536870912)": several sizes may read alike. */
@@ -61,16 +66,36 @@ static str size_cell(const struct text_context *s, str name)
     return cell_end(s->cells);
 }
 
-static str row_cell(const struct text_context *s, const struct peak_row *row, enum peak_by by,
-                    enum peak_column column)
+static str name_cell(const struct text_context *s, const struct peak_row *row)
 {
+    if (s->peak->by == BY_SIZE)
+        return size_cell(s, row->name);
+    return row->named ? cell_text(s->cells, row->name) : place_text_cell(s->cells, row->name);
+}
+
+/* "bf16 4096 x 11008", where that is so of all that the row has. */
+static str tensor_cell(const struct text_context *s, const struct peak_row *row)
+{
+    if (row->names.count > 0 && row->names.alike)
+        name_type_words(&s->cells->text, &row->names.at[0], s->style->ascii);
+    return cell_end(s->cells);
+}
+
+static bool row_cell(void *arg, const void *from, uint32_t column, str *ret)
+{
+    const struct text_context *s = arg;
+    const struct peak_row *row = from;
     if (column == NAME)
-        return by == BY_SIZE ? size_cell(s, row->name) : place_text_cell(s->cells, row->name);
-    if (column == OWNER && row->owner.ptr == NULL)
-        return S("(several)");
-    if (column == OWNER && str_equal(row->owner, row->name))
-        return S("");
-    return shown_cell(s->cells, &all_columns[column], row);
+        *ret = name_cell(s, row);
+    else if (column == TENSOR)
+        *ret = tensor_cell(s, row);
+    else if (column == OWNER && row->owner.ptr == NULL)
+        *ret = S("(several)");
+    else if (column == OWNER && str_equal(row->owner, row->name))
+        *ret = S("");
+    else
+        return false;
+    return true;
 }
 
 /* "12 of 500.00 MiB, 3 of 1.00 GiB, 40 in 7 more" under the row that they are of. */
@@ -160,27 +185,30 @@ static bool hides_owners(const struct peak_row *row, enum peak_by by, bool colum
            (!column && row->owner.ptr != NULL && !str_equal(row->owner, row->culprit));
 }
 
-/* What stands under a row: its stack, where stacks are asked for, and its sizes. */
-static bool put_under(struct text_context *s, const struct peak_row *row, bool wanted, bool owners)
+/* What stands under a row: its names, where it is not one itself, its stack, where stacks are asked
+ * for, and its sizes. */
+static void put_under(void *arg, const void *from, struct cells *cells)
 {
-    struct buf *to = &s->cells->text;
-    if (owners)
+    struct text_context *s = arg;
+    const struct peak_row *row = from;
+    struct buf *to = &cells->text;
+    if (hides_owners(row, s->peak->by, (s->hidden >> OWNER & 1) == 0))
         put_owners(to, s, row);
-    name_lines_put(to, s->style, STACK_INDENT, &row->names);
-    if (wanted) {
+    if (s->peak->by != BY_NAME)
+        name_lines_put(to, s->style, STACK_INDENT, &row->names);
+    if (s->wanted) {
         put_whose_stack(to, s, row);
         stack_lines_put(to, &s->stacks, row->stack, "");
     }
     /* One size is that of the largest. */
     if (row->sizes > 1)
         put_sizes(to, s, row);
-    return to->len > 0;
 }
 
 /* The rows under the rows: what was folded, what the file contradicts, the sum. */
-static uint32_t fill_ends(const struct text_context *s, const struct peak *p, uint32_t shown,
-                          str *cell, uint32_t columns)
+static uint32_t fill_ends(const struct text_context *s, uint32_t shown, str *cell)
 {
+    const struct peak *p = s->peak;
     uint64_t bytes = 0, count = 0, largest = 0;
     uint32_t rows = 0;
     for (uint32_t i = shown; i < p->rows; i++) {
@@ -197,12 +225,12 @@ static uint32_t fill_ends(const struct text_context *s, const struct peak *p, ui
         rows++;
     }
     if (p->adjust_bytes != 0) {
-        str *adjust = cell + (size_t)rows * columns;
+        str *adjust = cell + (size_t)rows * COLUMNS;
         adjust[BYTES] = cell_bytes(s->cells, p->adjust_bytes);
         adjust[NAME] = S("adjust: the file contradicts itself");
         rows++;
     }
-    str *total = cell + (size_t)rows * columns;
+    str *total = cell + (size_t)rows * COLUMNS;
     total[BYTES] = cell_bytes(s->cells, p->total_bytes);
     total[COUNT] = cell_count(s->cells, p->live_count);
     total[NAME] = S("total");
@@ -218,31 +246,59 @@ static bool owners_differ(const struct peak *p, uint32_t shown)
     return false;
 }
 
-static void put_table(struct buf *to, struct text_context *s, const struct peak *p,
-                      const struct render_options *options)
+static bool is_of_several(const struct peak *p, uint32_t shown)
 {
+    for (uint32_t i = 0; i < shown; i++)
+        if (p->row[i].named && p->row[i].count > 1)
+            return true;
+    return false;
+}
+
+static uint32_t find_hidden(const struct peak *p, uint32_t shown, uint32_t width)
+{
+    uint32_t hidden = 0;
+    if (p->by != BY_CULPRIT || width < OWNER_WIDTH || !owners_differ(p, shown))
+        hidden |= 1U << OWNER;
+    if (p->by != BY_NAME)
+        return hidden | 1U << TENSOR;
+    if (width < NAME_WIDTH)
+        hidden |= 1U << LARGEST | (is_of_several(p, shown) ? 0 : 1U << COUNT);
+    return hidden;
+}
+
+static enum text_cut cut_of(enum peak_by by)
+{
+    if (peak_is_by_name(by))
+        return CUT_MIDDLE;
+    return by == BY_FILE || by == BY_MODULE ? CUT_START : CUT_END;
+}
+
+static void put_table(struct buf *to, struct text_context *s, const struct render_options *options)
+{
+    const struct peak *p = s->peak;
     uint32_t most = options->rows == 0 ? ROWS_DEFAULT : options->rows;
-    uint32_t shown = most < p->rows ? most : p->rows, rows = 0;
-    bool owners = p->by == BY_CULPRIT && s->style->width >= OWNER_WIDTH && owners_differ(p, shown);
-    uint32_t columns = owners ? COLUMNS : OWNER;
-    struct text_column column[COLUMNS];
-    for (uint32_t k = 0; k < columns; k++)
-        column[k] = shown_heading(&all_columns[k]);
+    uint32_t shown = most < p->rows ? most : p->rows;
+    struct shown_column column[COLUMNS];
+    for (uint32_t k = 0; k < COLUMNS; k++)
+        column[k] = all_columns[k];
     column[NAME].heading = peak_by_names[p->by];
-    column[NAME].tail = p->by == BY_FILE || p->by == BY_MODULE;
-    str *cell = cells_array(s->cells, (size_t)shown * 2 + 3, columns);
-    if (cell == NULL)
+    column[NAME].cut = cut_of(p->by);
+    str *ends = cells_array(s->cells, 3, COLUMNS);
+    if (ends == NULL)
         return;
-    for (uint32_t i = 0; i < shown; i++) {
-        str *at = cell + (size_t)rows++ * columns;
-        for (uint32_t k = 0; k < columns; k++)
-            at[k] = row_cell(s, &p->row[i], p->by, (enum peak_column)k);
-        if (put_under(s, &p->row[i], options->stacks, hides_owners(&p->row[i], p->by, owners)))
-            cell_end_lines(s->cells, cell + (size_t)rows++ * columns);
-    }
-    rows += fill_ends(s, p, shown, cell + (size_t)rows * columns, columns);
-    struct text_table table = { column, columns, rows, cell, 0 };
-    text_table(to, s->style, &table);
+    s->hidden = find_hidden(p, shown, s->style->width);
+    struct shown_table table = {
+        .column = column,
+        .columns = COLUMNS,
+        .hidden = s->hidden,
+        SHOWN_ROWS(p->row, shown),
+        .last = ends,
+        .lasts = fill_ends(s, shown, ends),
+        .make = row_cell,
+        .under = put_under,
+        .arg = s,
+    };
+    shown_table(to, s->style, s->cells, &table);
 }
 
 static void put_moment(struct buf *to, const struct peak_moment *m)
@@ -341,7 +397,8 @@ static void put_device(struct out *out, struct text_context *s, const struct dev
     }
     put_heading(to, s, d);
     buf_char(to, '\n');
-    put_table(to, s, &m->peak, options);
+    s->peak = &m->peak;
+    put_table(to, s, options);
     stack_lines_end(to, &s->stacks, s->style);
     buf_char(to, '\n');
     envelope_trust_text(to, s->style, &d->trust);
@@ -355,7 +412,10 @@ void peak_text(struct out *out, const struct answer_set *set, bool several,
     struct cells cells;
     struct device_pages pages;
     cells_init(&cells, &options->style);
-    struct text_context s = { &options->style, &cells, { .ascii = options->style.ascii } };
+    struct text_context s = { .style = &options->style,
+                              .cells = &cells,
+                              .stacks = { .ascii = options->style.ascii },
+                              .wanted = options->stacks };
     device_pages_begin(&pages, &out->text, set, options, &peak_lines);
     bool first = !pages.summarised;
     for (uint32_t i = 0, place = 0; i < set->count; place += set->study[i].devices, i++) {

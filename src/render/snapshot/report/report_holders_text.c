@@ -78,9 +78,9 @@ static void put_rows(struct buf *to, const struct report_device *d,
     if (shown + 1 == d->all_rows && d->rows == d->all_rows)
         shown++;
     const struct text_column column[ROW_CELLS] = {
-        { "bytes", true, false, 0, false },     { "share", true, false, 0, false },
-        { "count", true, false, 0, false },     { report_heading(d), false, true, 16, false },
-        { "category", false, false, 0, false },
+        { "bytes", true, false, 0, CUT_END },     { "share", true, false, 0, CUT_END },
+        { "count", true, false, 0, CUT_END },     { report_heading(d), false, true, 16, CUT_END },
+        { "category", false, false, 0, CUT_END },
     };
     struct cells cells;
     cells_init(&cells, &options->style);

@@ -118,10 +118,10 @@ static void shorten_names(struct cells *cells, str *cell, uint32_t columns, uint
 static void put_ranks(struct buf *to, const struct answer_set *set, const struct style *style)
 {
     static const struct text_column with_rank[RANK_CELLS] = {
-        { "file", false, true, 12, false },    { "rank", true, false, 0, false },
-        { "device", true, false, 0, false },   { "peak in use", true, false, 0, false },
-        { "reserved", true, false, 0, false }, { "OOM", true, false, 0, false },
-        { "trust", false, false, 0, false },   { "most of the peak", false, true, 16, false },
+        { "file", false, true, 12, CUT_END },    { "rank", true, false, 0, CUT_END },
+        { "device", true, false, 0, CUT_END },   { "peak in use", true, false, 0, CUT_END },
+        { "reserved", true, false, 0, CUT_END }, { "OOM", true, false, 0, CUT_END },
+        { "trust", false, false, 0, CUT_END },   { "most of the peak", false, true, 16, CUT_END },
     };
     struct cells cells;
     cells_init(&cells, style);

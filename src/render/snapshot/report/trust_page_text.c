@@ -64,9 +64,9 @@ static void fill_check(struct cells *cells, const struct trust_row *row, str *ce
 static void put_checks(struct buf *to, const struct style *style, const struct trust_page *o)
 {
     static const struct text_column column[CHECK_CELLS] = {
-        { "check", false, false, 0, false },   { "what holds", false, true, 16, false },
-        { "outcome", false, false, 0, false }, { "cases", true, false, 0, false },
-        { "worst", true, false, 0, false },    { "first", false, false, 0, false },
+        { "check", false, false, 0, CUT_END },   { "what holds", false, true, 16, CUT_END },
+        { "outcome", false, false, 0, CUT_END }, { "cases", true, false, 0, CUT_END },
+        { "worst", true, false, 0, CUT_END },    { "first", false, false, 0, CUT_END },
     };
     struct cells cells;
     cells_init(&cells, style);

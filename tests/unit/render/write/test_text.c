@@ -12,9 +12,9 @@
 #include "render/write/text.h"
 
 static const struct text_column columns[] = {
-    { "bytes", true, false, 0, false },
-    { "line", false, true, 6, false },
-    { "owner", false, true, 6, false },
+    { "bytes", true, false, 0, CUT_END },
+    { "line", false, true, 6, CUT_END },
+    { "owner", false, true, 6, CUT_END },
 };
 
 #define CELLS                                                                                      \
@@ -85,6 +85,50 @@ static void a_table_too_narrow_is_a_list(void **state)
                 "  linear\n");
 }
 
+static void check_fit(str from, size_t room, bool ascii, enum text_cut cut, const char *expected)
+{
+    struct style style = { .width = 80, .ascii = ascii };
+    struct buf text;
+    buf_init(&text, 1 << 12);
+    size_t taken = text_fit(&text, &style, from, room, cut);
+    buf_char(&text, '\0');
+    assert_string_equal(text.at, expected);
+    assert_true(taken <= room);
+    buf_free(&text);
+}
+
+static void what_is_too_long_is_cut_where_it_may_be(void **state)
+{
+    (void)state;
+    check_fit(S("layers.10.weight"), 16, false, CUT_MIDDLE, "layers.10.weight");
+    check_fit(S("layers.10.weight"), 15, false, CUT_END, "layers.10.weig\u2026");
+    check_fit(S("layers.10.weight"), 15, false, CUT_START, "\u2026yers.10.weight");
+    check_fit(S("layers.10.weight"), 15, false, CUT_MIDDLE, "lay\u2026s.10.weight");
+    check_fit(S("layers.10.weight"), 15, true, CUT_MIDDLE, "lay...10.weight");
+    check_fit(S("layers.10.weight"), 1, false, CUT_MIDDLE, "\u2026");
+    /* A wide character that stands across the cut goes as a whole. */
+    check_fit(S("\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d"), 11, false, CUT_MIDDLE,
+              "\u4e2d\u2026\u4e2d\u4e2d\u4e2d\u4e2d");
+    check_fit(S("\u4e2d\u4e2d\u4e2d\u4e2d"), 5, false, CUT_MIDDLE, "\u2026\u4e2d\u4e2d");
+}
+
+static void a_word_of_a_list_is_cut_where_no_line_holds_it(void **state)
+{
+    (void)state;
+    static const struct text_column names[] = { { "bytes", true, false, 0, CUT_END },
+                                                { "name", false, true, 16, CUT_MIDDLE } };
+    const str cells[] = { S("1.00 KiB"), S("model.layers.10.attention.weight") };
+    struct style style = { .width = 21 };
+    struct text_table table = { names, 2, 1, cells, 0 };
+    struct buf text;
+    buf_init(&text, 1 << 12);
+    text_table(&text, &style, &table);
+    buf_char(&text, '\0');
+    assert_string_equal(text.at, "bytes 1.00 KiB, name\n"
+                                 "  mode\u2026ention.weight\n");
+    buf_free(&text);
+}
+
 static void check_wrap(str from, uint32_t width, uint32_t at, uint32_t indent, const char *expected)
 {
     struct style style = { .width = width };
@@ -128,6 +172,8 @@ int main(void)
         cmocka_unit_test(the_last_flexible_column_gives_way_first),
         cmocka_unit_test(a_narrow_table_has_one_blank_between_columns),
         cmocka_unit_test(a_table_too_narrow_is_a_list),
+        cmocka_unit_test(what_is_too_long_is_cut_where_it_may_be),
+        cmocka_unit_test(a_word_of_a_list_is_cut_where_no_line_holds_it),
         cmocka_unit_test(words_wrap_between_blanks),
         cmocka_unit_test(a_number_stays_with_its_unit),
     };
