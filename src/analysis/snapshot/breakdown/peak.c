@@ -200,8 +200,8 @@ static size_t last_dot(str text)
     return found;
 }
 
-/* The module in a name with dots, or nothing: what it is of without its last part; of "exp_avg of
- * model.weight" and of "model.weight.grad" that of "model.weight". */
+/* The module in a name with dots: what it is of without its last part, nothing where only blanks are
+ * left; of "exp_avg of model.weight" and of "model.weight.grad" that of "model.weight". */
 static str path_of_name(str name, uint8_t kind)
 {
     size_t of = str_find(name, S(" of "));
@@ -223,13 +223,12 @@ static struct group_key name_key_of(const struct grouping *g, const struct live 
     if (row == NO_ROW)
         return (struct group_key){ GROUP_UNNAMED, 0, S("") };
     str name = strings_text(&g->r->code.strings, (string_id){ n->name[row] });
-    bool by_name = g->options->by == BY_NAME;
-    if (by_name && !is_blank(name))
+    if (is_blank(name))
+        return (struct group_key){ GROUP_UNNAMED, g->options->by == BY_PATH, S("") };
+    if (g->options->by == BY_NAME)
         return (struct group_key){ GROUP_STRING, n->name[row], S("") };
-    str path = by_name ? S("") : path_of_name(name, n->kind[row]);
-    if (path.len == 0)
-        return (struct group_key){ GROUP_UNNAMED, !by_name, S("") };
-    return (struct group_key){ GROUP_TEXT, 0, path };
+    str path = path_of_name(name, n->kind[row]);
+    return (struct group_key){ path.len == 0 ? GROUP_UNNAMED : GROUP_TEXT, path.len == 0, path };
 }
 
 static enum vrs_status key_of(struct grouping *g, const struct live *live,

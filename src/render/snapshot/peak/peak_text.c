@@ -76,7 +76,7 @@ static str name_cell(const struct text_context *s, const struct peak_row *row)
 /* "bf16 4096 x 11008", where that is so of all that the row has. */
 static str tensor_cell(const struct text_context *s, const struct peak_row *row)
 {
-    if (row->names.count > 0 && row->names.alike)
+    if (row->named && row->names.alike)
         name_type_words(&s->cells->text, &row->names.at[0], s->style->ascii);
     return cell_end(s->cells);
 }
