@@ -99,6 +99,15 @@ def test_by_name_counts_stay_where_a_name_has_several(tmp_path):
     assert next(r for r in rows if "size:12" in r).split()[-5:] == ["size:12", "bf16", "3", "x", "5"]
 
 
+def test_by_name_what_has_none_has_no_type(tmp_path):
+    """Blanks are no name: what has them is one row with what has nothing, whose types are not known."""
+    snapshot = blocks_of([(2 * MIB, 2 * MIB)] * 3)
+    path = named(tmp_path / "x.pickle", snapshot, *[entry(a, MIB, name) for (_, a, _), name in zip(in_use(snapshot), ("w", " "))])
+    rows = text("peak", "--by", "name", path).splitlines()
+    assert next(r for r in rows if "(no name)" in r).endswith("(no name)")
+    assert any(r.endswith("w          bf16 3 x 5") for r in rows)
+
+
 @pytest.mark.parametrize("by,ours", [("name", {"(no name)"}), ("path", {"(no name)", "(no module)"})])
 def test_a_name_like_ours_is_told_from_it(by, ours, tmp_path):
     snapshot = blocks_of([(2 * MIB, 2 * MIB)] * 6)
