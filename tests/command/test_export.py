@@ -20,14 +20,15 @@ import pytest
 
 from recordings import scripts, tiny, writers
 
-from conftest import ROOT, environment, program, run, schemas
+from conftest import ROOT, environment, program, run, schemas, some
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))
 TABLES = ("devices", "allocations", "events", "curves", "segments", "blocks", "sites", "stacks", "frames", "marks", "settings")
 
 
 def sources():
-    return EXAMPLES + [scripts.SCRIPTS / (n + ".script") for n in scripts.NAMES]
+    """In `make test` two examples and every third script."""
+    return EXAMPLES[:some(2, None)] + [scripts.SCRIPTS / (n + ".script") for n in scripts.NAMES[::some(3, 1)]]
 
 
 @pytest.fixture(params=sources(), ids=lambda p: p.stem)

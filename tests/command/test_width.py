@@ -42,7 +42,7 @@ def check(*args):
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=" ".join)
 def test_examples_fit(question):
-    for path in EXAMPLES:
+    for path in EXAMPLES[:some(2, None)]:
         check(*question, path)
 
 

@@ -4,6 +4,7 @@ from urllib.parse import quote
 
 import pytest
 
+from conftest import some
 from recordings import scripts
 from pages import EXAMPLES
 
@@ -18,7 +19,8 @@ def until(page, key, value, seconds=10):
 
 
 @pytest.mark.parametrize("keys, clicks", [
-    ("2gw", 1), ("wwd", 1), ("xw", 0), ("3", 1), ("4.", 0), ("]}f", 1), ("Kt", 1), ("5", 0), ("mW...m", 1)])
+    ("2gw", 1), ("wwd", 1), ("3", 1), ("]}f", 1), ("mW...m", 1),
+    *some([], [("xw", 0), ("4.", 0), ("Kt", 1), ("5", 0)])])
 def test_a_copied_link_shows_the_same_picture(pages, keys, clicks):
     page = pages(EXAMPLES / "oom.pickle")
     page.settled()
