@@ -185,6 +185,13 @@ void meter_open(struct meter *m, uint32_t id, uint32_t device, uint32_t flags, s
     read_lock_give(&d->lock);
 }
 
+void meter_unknown(struct vrs_peaks *ret)
+{
+    struct ledger none;
+    ledger_init(&none, 0);
+    ledger_unknown(&none, VRS_STATE_UNKNOWN, ret);
+}
+
 /* Without a reading, because the lock is not to be had. */
 static void answer_without(const struct metered *d, enum lock_answer answer, struct vrs_peaks *ret)
 {
@@ -193,9 +200,7 @@ static void answer_without(const struct metered *d, enum lock_answer answer, str
         ledger_unknown(&d->ledger, VRS_NESTED, ret);
         return;
     }
-    struct ledger none;
-    ledger_init(&none, 0);
-    ledger_unknown(&none, VRS_STATE_UNKNOWN, ret);
+    meter_unknown(ret);
 }
 
 /* The same for a slot that is closed. */

@@ -49,6 +49,8 @@ void meter_open(struct meter *m, uint32_t id, uint32_t device, uint32_t flags,
 void meter_mark(struct meter *m, struct vrs_slot *slot, struct vrs_peaks *ret);
 void meter_close(struct meter *m, struct vrs_slot *slot, struct vrs_peaks *ret);
 void meter_drop(struct meter *m, struct vrs_slot *slot);
+/* What there is without any reading: nothing is known. */
+void meter_unknown(struct vrs_peaks *ret);
 /* Opened by one call; of a slot that a call found closed, what it was before that call. */
 bool meter_same(const struct vrs_slot *a, const struct vrs_slot *b);
 enum vrs_state meter_read(struct meter *m, uint32_t id, uint32_t device, bool wait,

@@ -78,8 +78,10 @@ static bool put(struct profiler *p, uint32_t device, struct vrs_slot *slot, uint
     bool ok = there == NULL ? vec_push(&p->watched, made) : there->slot.place == 0;
     if (ok && there != NULL)
         there->slot = *slot;
+    else if (there != NULL)
+        *slot = there->slot;
     else if (!ok)
-        *slot = there != NULL ? there->slot : (struct vrs_slot){ .device = device };
+        slot->place = 0;
     p->unwatched += !ok && there == NULL;
     pthread_mutex_unlock(&p->guard);
     return ok;

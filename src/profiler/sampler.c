@@ -9,12 +9,11 @@
 #include <sys/prctl.h>
 
 #include "profiler/clock.h"
-#include "profiler/ledger.h"
 
 enum { CAPACITY_DEFAULT = 65536, STACK_BYTES = 256 << 10 };
 enum { WANTED_NS = NS_PER_SECOND / 20 }; /* between two readings that are asked for */
 
-/* Making and ending. */
+/* What a sample has of a reading. */
 
 static void curves_fill(struct vrs_sample *row, const struct vrs_peaks *p)
 {
@@ -33,14 +32,14 @@ static void curves_fill(struct vrs_sample *row, const struct vrs_peaks *p)
 /* What a sample has that is as the one before it, where there was none. */
 static struct vrs_sample nothing_before(void)
 {
-    struct ledger none;
     struct vrs_peaks unknown;
     struct vrs_sample row = { .index = 0 };
-    ledger_init(&none, 0);
-    ledger_unknown(&none, VRS_STATE_UNKNOWN, &unknown);
+    meter_unknown(&unknown);
     curves_fill(&row, &unknown);
     return row;
 }
+
+/* Making and ending. */
 
 static enum vrs_status check(const struct vrs_sampler_options *o, struct vrs_error *err)
 {
