@@ -50,9 +50,17 @@ def until(condition, seconds=60):
         time.sleep(0.002)
 
 
+def named(task):
+    """Whether a thread has our name; one that ended since it was listed has none."""
+    try:
+        return Path(task, "comm").read_text() == "vramscope\n"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def threads():
     """How many threads of this process have our name."""
-    return sum(Path(task, "comm").read_text() == "vramscope\n" for task in TASKS.iterdir())
+    return sum(named(task) for task in TASKS.iterdir())
 
 
 def program(code, *words, **more):
@@ -150,7 +158,7 @@ def test_it_samples_until_it_is_stopped_and_can_begin_again():
     sampler.start()  # ignored
     until(lambda: len(sampler.samples()) > 3)
     assert sampler.running and threads() == 1
-    ours, = [task for task in TASKS.iterdir() if Path(task, "comm").read_text() == "vramscope\n"]
+    ours, = [task for task in TASKS.iterdir() if named(task)]
     blocked = [line for line in Path(ours, "status").read_text().splitlines() if line.startswith("SigBlk:")]
     everything = (1 << 64) - 1 & ~sum(1 << s - 1 for s in (signal.SIGKILL, signal.SIGSTOP, 32, 33))
     assert int(blocked[0].split()[1], 16) & everything == everything
