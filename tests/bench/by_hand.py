@@ -1,8 +1,12 @@
 """What a program writes by hand where it has no profiler: the pure Python that the package is measured beside."""
+from __future__ import annotations
+
 import collections
 import contextlib
+import dataclasses
 import gc
 import marshal
+import os
 import threading
 import time
 import types
@@ -161,6 +165,58 @@ class Calls:
         self.results.append(result)
         self.by_name[function.__name__].append(result)
         return result
+
+
+@dataclasses.dataclass
+class Event:
+    """A sample as the profiler of group B keeps it (B22)."""
+    timestamp: float
+    event_type: str
+    memory_allocated: int
+    memory_reserved: int
+    memory_change: int
+    device_id: int
+    context: str | None
+    job_id: str | None
+    rank: int
+    local_rank: int
+    world_size: int
+    metadata: dict
+    active_memory: int | None
+    inactive_memory: int | None
+    device_used: int
+    device_free: int
+    device_total: int
+    backend: str
+
+
+class Tracked:
+    """What the sampling thread of group B does each time (B21 to B24), on the host (B60): the memory of the process
+    and of the machine, the event, the statistics and the thresholds."""
+
+    def __init__(self, meminfo):
+        self.meminfo, self.lock, self.page = meminfo, threading.Lock(), os.sysconf("SC_PAGE_SIZE")
+        self.before = self.highest = self.samples = 0
+        self.warning, self.critical, self.leak = 80.0, 95.0, 100 << 20
+        self.alerts = []
+
+    def resident(self):
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * self.page
+
+    def read(self):
+        now, machine = self.resident(), self.meminfo()
+        total, free = machine["MemTotal"], machine["MemAvailable"]
+        event = Event(time.time(), "sample", now, now, now - self.before, 0, None, None, 0, 0, 1, {}, now, None,
+                      total - free, free, total, "cpu")
+        with self.lock:
+            self.samples += 1
+            self.highest = max(self.highest, now)
+            percent = now / total * 100
+            if percent >= self.warning or percent >= self.critical or (self.before and now - self.before > self.leak):
+                self.alerts.append(event)
+            self.before = now
+        return event
 
 
 class Watcher:
