@@ -1,0 +1,177 @@
+/* trace.c - the tables of a trace: which columns they have, how threads and processes are found. */
+#include "model/trace.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/idtab.h"
+#include "base/table.h"
+#include "model/strings.h"
+
+const char *span_kind_name(enum span_kind kind)
+{
+    static const char *const names[SPAN_KINDS] = {
+        [SPAN_KERNEL] = "kernel",       [SPAN_MEMCPY] = "memcpy",
+        [SPAN_MEMSET] = "memset",       [SPAN_OP] = "op",
+        [SPAN_ANNOTATION] = "annotation", [SPAN_RUNTIME] = "runtime",
+        [SPAN_DRIVER] = "driver",       [SPAN_PYTHON] = "python",
+        [SPAN_GPU_ANNOTATION] = "gpu_annotation", [SPAN_SYNC] = "sync",
+        [SPAN_CUDA_EVENT] = "cuda_event", [SPAN_OVERHEAD] = "overhead",
+        [SPAN_WINDOW] = "span",         [SPAN_OTHER] = "other",
+    };
+    return names[kind];
+}
+
+static const struct column tracks_columns[] = {
+    { "pid", offsetof(struct tracks, pid), COLUMN_I64 },
+    { "tid", offsetof(struct tracks, tid), COLUMN_I64 },
+    { "pid_form", offsetof(struct tracks, pid_form), COLUMN_U8 },
+    { "tid_form", offsetof(struct tracks, tid_form), COLUMN_U8 },
+    { "process", offsetof(struct tracks, process), COLUMN_U32 },
+};
+const struct table_kind tracks_kind = { "tracks", tracks_columns, 5 };
+
+static const struct column processes_columns[] = {
+    { "pid", offsetof(struct processes, pid), COLUMN_I64 },
+    { "pid_form", offsetof(struct processes, pid_form), COLUMN_U8 },
+    { "name", offsetof(struct processes, name), COLUMN_U32 },
+    { "labels", offsetof(struct processes, labels), COLUMN_U32 },
+};
+const struct table_kind processes_kind = { "processes", processes_columns, 4 };
+
+static const struct column spans_columns[] = {
+    { "start", offsetof(struct spans, start), COLUMN_I64 },
+    { "duration", offsetof(struct spans, duration), COLUMN_I64 },
+    { "index", offsetof(struct spans, index), COLUMN_U32 },
+    { "kind", offsetof(struct spans, kind), COLUMN_U8 },
+    { "name", offsetof(struct spans, name), COLUMN_U32 },
+    { "category", offsetof(struct spans, category), COLUMN_U32 },
+    { "track", offsetof(struct spans, track), COLUMN_U32 },
+    { "external", offsetof(struct spans, external), COLUMN_I64 },
+    { "correlation", offsetof(struct spans, correlation), COLUMN_I64 },
+    { "external_form", offsetof(struct spans, external_form), COLUMN_U8 },
+    { "correlation_form", offsetof(struct spans, correlation_form), COLUMN_U8 },
+    { "bytes", offsetof(struct spans, bytes), COLUMN_I64 },
+};
+const struct table_kind spans_kind = { "spans", spans_columns, 12 };
+
+static const struct column flows_columns[] = {
+    { "time", offsetof(struct flows, time), COLUMN_I64 },
+    { "finish", offsetof(struct flows, finish), COLUMN_U8 },
+    { "category", offsetof(struct flows, category), COLUMN_U32 },
+    { "track", offsetof(struct flows, track), COLUMN_U32 },
+    { "id", offsetof(struct flows, id), COLUMN_I64 },
+    { "id_form", offsetof(struct flows, id_form), COLUMN_U8 },
+};
+const struct table_kind flows_kind = { "flows", flows_columns, 6 };
+
+static const struct column memory_columns[] = {
+    { "time", offsetof(struct memory_events, time), COLUMN_I64 },
+    { "index", offsetof(struct memory_events, index), COLUMN_U32 },
+    { "track", offsetof(struct memory_events, track), COLUMN_U32 },
+    { "device_type", offsetof(struct memory_events, device_type), COLUMN_I64 },
+    { "device_number", offsetof(struct memory_events, device_number), COLUMN_I64 },
+    { "bytes", offsetof(struct memory_events, bytes), COLUMN_I64 },
+    { "total_allocated", offsetof(struct memory_events, total_allocated), COLUMN_I64 },
+    { "total_reserved", offsetof(struct memory_events, total_reserved), COLUMN_I64 },
+    { "address", offsetof(struct memory_events, address), COLUMN_U64 },
+};
+const struct table_kind memory_events_kind = { "memory", memory_columns, 9 };
+
+static const struct column phases_columns[] = {
+    { "text", offsetof(struct phases, text), COLUMN_U32 },
+    { "count", offsetof(struct phases, count), COLUMN_U64 },
+};
+const struct table_kind phases_kind = { "phases", phases_columns, 2 };
+
+static const struct column listed_columns[] = {
+    { "number", offsetof(struct listed_devices, number), COLUMN_I64 },
+    { "name", offsetof(struct listed_devices, name), COLUMN_U32 },
+    { "bytes", offsetof(struct listed_devices, bytes), COLUMN_I64 },
+    { "major", offsetof(struct listed_devices, major), COLUMN_I64 },
+    { "minor", offsetof(struct listed_devices, minor), COLUMN_I64 },
+    { "multiprocessors", offsetof(struct listed_devices, multiprocessors), COLUMN_I64 },
+};
+const struct table_kind listed_devices_kind = { "listed_devices", listed_columns, 6 };
+
+bool trace_init(struct trace *t, uint32_t items, uint32_t strings_bytes)
+{
+    *t = (struct trace){
+        .tracks.rows.max = items,
+        .processes.rows.max = items,
+        .spans.rows.max = items,
+        .flows.rows.max = items,
+        .memory.rows.max = items,
+        .phases.rows.max = items,
+        .devices.rows.max = items,
+        .header.base_ns = TRACE_UNKNOWN,
+        .header.rank = TRACE_UNKNOWN,
+        .header.world_size = TRACE_UNKNOWN,
+    };
+    return strings_init(&t->strings, strings_bytes);
+}
+
+void trace_free(struct trace *t)
+{
+    strings_free(&t->strings);
+    table_free(&t->tracks, &tracks_kind);
+    table_free(&t->processes, &processes_kind);
+    table_free(&t->spans, &spans_kind);
+    table_free(&t->flows, &flows_kind);
+    table_free(&t->memory, &memory_events_kind);
+    table_free(&t->phases, &phases_kind);
+    table_free(&t->devices, &listed_devices_kind);
+    idtab_free(&t->track_index);
+    idtab_free(&t->process_index);
+}
+
+bool trace_process(struct trace *t, struct trace_id pid, uint32_t *ret)
+{
+    struct processes *p = &t->processes;
+    struct idtab *index = &t->process_index;
+    uint64_t hash = hash_pair((uint64_t)pid.value, pid.form);
+    if (!idtab_reserve(index) || !table_reserve(p, &processes_kind, 1))
+        return false;
+    for (uint32_t at = idtab_first(index, hash); index->slot[at].id != 0;
+         at = idtab_next(index, hash, at)) {
+        uint32_t row = index->slot[at].id - 1;
+        if (p->pid[row] == pid.value && p->pid_form[row] == pid.form) {
+            *ret = row;
+            return true;
+        }
+    }
+    *ret = p->rows.len++;
+    p->pid[*ret] = pid.value;
+    p->pid_form[*ret] = pid.form;
+    p->name[*ret] = p->labels[*ret] = 0;
+    idtab_put(index, hash, *ret + 1);
+    return true;
+}
+
+bool trace_track(struct trace *t, struct trace_id pid, struct trace_id tid, uint32_t *ret)
+{
+    struct tracks *r = &t->tracks;
+    struct idtab *index = &t->track_index;
+    uint32_t process;
+    if (!trace_process(t, pid, &process) || !idtab_reserve(index) ||
+        !table_reserve(r, &tracks_kind, 1))
+        return false;
+    uint64_t hash = hash_pair(hash_pair((uint64_t)tid.value, tid.form), process);
+    for (uint32_t at = idtab_first(index, hash); index->slot[at].id != 0;
+         at = idtab_next(index, hash, at)) {
+        uint32_t row = index->slot[at].id - 1;
+        if (r->process[row] == process && r->tid[row] == tid.value && r->tid_form[row] == tid.form) {
+            *ret = row;
+            return true;
+        }
+    }
+    *ret = r->rows.len++;
+    r->pid[*ret] = pid.value;
+    r->pid_form[*ret] = pid.form;
+    r->tid[*ret] = tid.value;
+    r->tid_form[*ret] = tid.form;
+    r->process[*ret] = process;
+    idtab_put(index, hash, *ret + 1);
+    return true;
+}
