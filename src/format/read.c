@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "format/counted.h"
 #include "format/detect.h"
 #include "format/html.h"
 #include "format/input/unpack.h"
@@ -18,62 +19,11 @@
 #include "model/strings.h"
 
 enum {
-    PROGRESS_BYTES = 1 << 20,
     ENTRIES_MAX = 4096,
     ARENA_BYTES_MAX = 1 << 28,
     /* How far unpacking goes on to find out whether damage is why a recording was unreadable. */
     SEARCH_BYTES = 256 << 20
 };
-
-/* The input itself, counted. */
-struct stored {
-    struct source input;
-    const struct read_options *options;
-    uint64_t done_bytes, next_report;
-};
-
-static enum vrs_status report_progress(struct stored *s, struct vrs_error *err)
-{
-    const struct read_options *o = s->options;
-    if (o->progress == NULL || s->done_bytes < s->next_report)
-        return VRS_OK;
-    s->next_report = s->done_bytes + PROGRESS_BYTES;
-    if (!o->progress(o->progress_arg, s->done_bytes, known_or_0(o->size_bytes)))
-        return vrs_fail(err, VRS_IO, "cancelled");
-    return VRS_OK;
-}
-
-static enum vrs_status read_stored(void *self, uint8_t *to, size_t len, size_t *ret,
-                                   struct vrs_error *err)
-{
-    struct stored *s = self;
-    TRY(s->input.read(s->input.self, to, len, ret, err));
-    s->done_bytes += *ret;
-    return report_progress(s, err);
-}
-
-static enum vrs_status read_stored_at(void *self, uint64_t offset, uint8_t *to, size_t len,
-                                      size_t *ret, struct vrs_error *err)
-{
-    const struct stored *s = self;
-    return s->input.read_at(s->input.self, offset, to, len, ret, err);
-}
-
-/* Bytes that were read ahead are done too. */
-static enum vrs_status skip_stored(void *self, uint64_t len, struct vrs_error *err)
-{
-    struct stored *s = self;
-    TRY(s->input.skip(s->input.self, len, err));
-    s->done_bytes += len;
-    return report_progress(s, err);
-}
-
-static struct source source_of_stored(struct stored *s)
-{
-    if (s->input.read_at == NULL)
-        return (struct source){ .read = read_stored, .self = s };
-    return (struct source){ read_stored, s, read_stored_at, skip_stored };
-}
 
 /* What one call of read_recordings works with. */
 struct reading {
@@ -336,7 +286,7 @@ static enum vrs_status finish(struct entries *e, uint64_t size_bytes, const stru
     return VRS_OK;
 }
 
-static enum vrs_status read_packed(struct reading *g, struct window *packed, struct stored *stored,
+static enum vrs_status read_packed(struct reading *g, struct window *packed, struct counted *stored,
                                    struct vrs_error *err)
 {
     struct unpack u;
@@ -363,12 +313,15 @@ enum vrs_status read_recordings(struct source input, const struct read_options *
 {
     struct entries entries = { .list.max = ENTRIES_MAX };
     arena_init(&entries.arena, ARENA_BYTES_MAX);
-    struct stored stored = { .input = input, .options = options };
+    struct counted stored = { .input = input,
+                              .size_bytes = options->size_bytes,
+                              .progress = options->progress,
+                              .progress_arg = options->progress_arg };
     struct reading g = { .limits = options->limits != NULL ? options->limits : &default_limits,
                          .ahead = &options->ahead,
                          .entries = &entries };
     struct window w;
-    TRY(window_init(&w, source_of_stored(&stored), err));
+    TRY(window_init(&w, source_of_counted(&stored), err));
 
     enum form form = detect_form(&w);
     enum vrs_status status;

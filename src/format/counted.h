@@ -1,0 +1,24 @@
+/* counted.h - an input that counts its bytes as they are read, and tells how far it is. */
+#ifndef VRS_FORMAT_COUNTED_H
+#define VRS_FORMAT_COUNTED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/input/window.h"
+
+
+struct counted {
+    struct source input;
+    uint64_t size_bytes; /* of the input; UNKNOWN_U64 */
+    /* Called about every MiB with the bytes read so far and their total (0: not known).  False
+     * cancels: VRS_IO.  May be NULL. */
+    bool (*progress)(void *arg, uint64_t done_bytes, uint64_t total_bytes);
+    void *progress_arg;
+    uint64_t done_bytes, next_report; /* 0 at first */
+};
+
+/* Reads from `c`, which must outlive it. */
+struct source source_of_counted(struct counted *c);
+
+#endif
