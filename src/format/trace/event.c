@@ -1,0 +1,483 @@
+/* event.c - which table an event goes to, by its phase, and what its values mean there. */
+#include "format/trace/event.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/number.h"
+#include "base/table.h"
+#include "base/utf8.h"
+#include "format/trace/microseconds.h"
+#include "model/ids.h"
+#include "model/strings.h"
+
+void trace_damaged(struct trace *t, enum trace_damage kind, uint64_t offset)
+{
+    if (t->damage[kind].count++ == 0)
+        t->damage[kind].first_offset = offset;
+}
+
+static enum vrs_status intern(struct events *e, str text, uint32_t *ret, struct vrs_error *err)
+{
+    string_id id;
+    struct strings *s = &e->trace->strings;
+    if (strings_intern(s, text, &id)) {
+        *ret = id.n;
+        return VRS_OK;
+    }
+    if (text.len > s->bytes.max - s->bytes.len)
+        return vrs_fail(err, VRS_LIMIT, "more than %u bytes of different texts; see --limit strings",
+                        s->bytes.max);
+    return vrs_no_memory(err);
+}
+
+enum vrs_status event_text(struct events *e, str text, uint32_t *ret, struct vrs_error *err)
+{
+    if (utf8_valid(text))
+        return intern(e, text, ret, err);
+    e->text.len = 0;
+    utf8_repair(&e->text, text);
+    return e->text.failed ? vrs_no_memory(err) : intern(e, buf_slice(&e->text), ret, err);
+}
+
+static enum vrs_status lower_case(struct events *e, str text, uint32_t *ret, struct vrs_error *err)
+{
+    e->text.len = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        buf_char(&e->text, c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c);
+    }
+    if (e->text.failed)
+        return vrs_no_memory(err);
+    str lower = buf_slice(&e->text);
+    return utf8_valid(lower) ? intern(e, lower, ret, err) : event_text(e, text, ret, err);
+}
+
+/* Numbers. */
+
+/* The digits of an integer in decimal, with blanks around it or not. */
+static bool integer_text(str text, str *ret)
+{
+    while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
+        text = (str){ text.ptr + 1, text.len - 1 };
+    while (text.len > 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
+        text.len--;
+    if (text.len > 1 && text.ptr[0] == '+')
+        text = (str){ text.ptr + 1, text.len - 1 };
+    size_t at = text.len > 1 && text.ptr[0] == '-';
+    for (size_t i = at; i < text.len; i++)
+        if (!is_digit(text.ptr[i]))
+            return false;
+    *ret = text;
+    return text.len > 0;
+}
+
+static bool integer_of(str text, int64_t *ret)
+{
+    uint64_t bits;
+    bool negative;
+    if (!integer_text(text, &text) || !number_integer(text, &bits, &negative) ||
+        (!negative && bits > INT64_MAX) || (negative && bits == (uint64_t)INT64_MIN))
+        return false;
+    *ret = (int64_t)bits;
+    return true;
+}
+
+int64_t value_integer(struct value value)
+{
+    int64_t number;
+    bool is = (value.form == VALUE_NUMBER || value.form == VALUE_TEXT) &&
+              integer_of(value.text, &number);
+    return is ? number : TRACE_UNKNOWN;
+}
+
+static uint64_t value_address(struct value value)
+{
+    uint64_t bits;
+    bool negative;
+    str text;
+    bool is = (value.form == VALUE_NUMBER || value.form == VALUE_TEXT) &&
+              integer_text(value.text, &text) && number_integer(text, &bits, &negative);
+    return is ? bits : UNKNOWN_U64;
+}
+
+/* Identifiers. */
+
+/* A number that identifies; a text that is a number is that number where `is_numeric`. */
+static enum vrs_status id_of(struct events *e, struct value value, bool is_numeric,
+                             struct trace_id *ret, struct vrs_error *err)
+{
+    uint32_t text;
+    int64_t number;
+    str digits;
+    *ret = (struct trace_id){ 0, ID_NONE };
+    if (value.form != VALUE_NUMBER && value.form != VALUE_TEXT)
+        return VRS_OK;
+    if ((value.form == VALUE_NUMBER || is_numeric) && integer_of(value.text, &number)) {
+        *ret = (struct trace_id){ number, ID_NUMBER };
+        return VRS_OK;
+    }
+    if (is_numeric && !integer_text(value.text, &digits))
+        return VRS_OK;
+    TRY(event_text(e, value.text, &text, err));
+    *ret = (struct trace_id){ text, ID_TEXT };
+    return VRS_OK;
+}
+
+/* A thread's number is one however it is written; "stream 7" is 7. */
+static enum vrs_status tid_of(struct events *e, struct value value, struct trace_id *ret,
+                              struct vrs_error *err)
+{
+    int64_t number;
+    if (value.form == VALUE_TEXT) {
+        str text = value.text;
+        if (str_starts(text, S("stream ")))
+            text = (str){ text.ptr + 7, text.len - 7 };
+        if (integer_of(text, &number)) {
+            *ret = (struct trace_id){ number, ID_NUMBER };
+            return VRS_OK;
+        }
+    }
+    return id_of(e, value, false, ret, err);
+}
+
+/* An event. */
+
+enum vrs_status events_init(struct events *e, struct trace *t, uint32_t string_bytes,
+                            struct vrs_error *err)
+{
+    *e = (struct events){ .trace = t };
+    buf_init(&e->text, (size_t)string_bytes * 3 + 1);
+    const struct {
+        str text;
+        uint32_t *id;
+    } words[] = {
+        { S("X"), &e->last },
+        { S("i"), &e->instant },
+        { S("s"), &e->start },
+        { S("f"), &e->finish },
+        { S("M"), &e->metadata },
+        { S("[memory]"), &e->memory },
+        { S("[OutOfMemory]"), &e->out_of_memory },
+        { S("process_name"), &e->process_name },
+        { S("process_labels"), &e->process_labels },
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        TRY(intern(e, words[i].text, words[i].id, err));
+    return VRS_OK;
+}
+
+void events_free(struct events *e)
+{
+    buf_free(&e->text);
+}
+
+void event_begin(struct events *e, uint64_t offset)
+{
+    e->event = (struct event){
+        .offset = offset,
+        .memory_bytes = TRACE_UNKNOWN,
+        .copy_bytes = TRACE_UNKNOWN,
+        .device_type = TRACE_UNKNOWN,
+        .device_number = TRACE_UNKNOWN,
+        .total_allocated = TRACE_UNKNOWN,
+        .total_reserved = TRACE_UNKNOWN,
+        .address = UNKNOWN_U64,
+    };
+}
+
+static void start_field(struct event *v, struct value value)
+{
+    static const enum time_form forms[] = {
+        [VALUE_NULL] = TIME_MISSING, [VALUE_NUMBER] = TIME_INTEGER, [VALUE_TEXT] = TIME_OTHER,
+        [VALUE_TRUE] = TIME_OTHER,   [VALUE_FALSE] = TIME_OTHER,
+    };
+    int64_t whole;
+    bool beyond = false;
+    v->time_form = forms[value.form];
+    if (value.form == VALUE_NUMBER && !integer_of(value.text, &whole))
+        v->time_form = TIME_OTHER;
+    v->has_start = value.form != VALUE_NULL && value.text.len > 0 &&
+                   microseconds_read(value.text, &v->start, &beyond);
+    v->is_beyond = v->is_beyond || beyond;
+}
+
+static void duration_field(struct event *v, struct value value)
+{
+    bool beyond = false;
+    v->duration = 0;
+    if ((value.form == VALUE_NUMBER || value.form == VALUE_TEXT) &&
+        microseconds_read(value.text, &v->duration, &beyond))
+        v->is_beyond = v->is_beyond || beyond;
+}
+
+static enum vrs_status text_field(struct events *e, struct value value, uint32_t *ret,
+                                  struct vrs_error *err)
+{
+    *ret = 0;
+    if (value.form != VALUE_TEXT && value.form != VALUE_NUMBER)
+        return VRS_OK;
+    return event_text(e, value.text, ret, err);
+}
+
+enum vrs_status event_field(struct events *e, enum trace_key key, struct value value,
+                            struct vrs_error *err)
+{
+    struct event *v = &e->event;
+    switch ((int)key) {
+    case KEY_PH:
+        return text_field(e, value, &v->phase, err);
+    case KEY_NAME:
+        return text_field(e, value, &v->name, err);
+    case KEY_CAT:
+        v->category = 0;
+        return value.form == VALUE_TEXT ? lower_case(e, value.text, &v->category, err) : VRS_OK;
+    case KEY_PID:
+        return id_of(e, value, false, &v->pid, err);
+    case KEY_TID:
+        return tid_of(e, value, &v->tid, err);
+    case KEY_ID:
+        return id_of(e, value, false, &v->id, err);
+    case KEY_TS:
+        start_field(v, value);
+        return VRS_OK;
+    case KEY_DUR:
+        duration_field(v, value);
+        return VRS_OK;
+    default:
+        return VRS_OK;
+    }
+}
+
+enum vrs_status event_argument(struct events *e, enum trace_key key, struct value value,
+                               struct vrs_error *err)
+{
+    struct event *v = &e->event;
+    switch ((int)key) {
+    case KEY_EXTERNAL_ID:
+        v->external_decided = true;
+        return id_of(e, value, true, &v->external, err);
+    case KEY_EXTERNAL_ID_LOWER:
+        return v->external_decided ? VRS_OK : id_of(e, value, true, &v->external, err);
+    case KEY_CORRELATION:
+        return id_of(e, value, true, &v->correlation, err);
+    case KEY_BYTES:
+        v->memory_bytes = value_integer(value);
+        return VRS_OK;
+    case KEY_BYTES_LOWER:
+        v->copy_bytes = value_integer(value);
+        return VRS_OK;
+    case KEY_ADDRESS:
+        v->address = value_address(value);
+        return VRS_OK;
+    case KEY_DEVICE_TYPE:
+        v->device_type = value_integer(value);
+        return VRS_OK;
+    case KEY_DEVICE_ID:
+        v->device_number = value_integer(value);
+        return VRS_OK;
+    case KEY_TOTAL_ALLOCATED:
+        v->total_allocated = value_integer(value);
+        return VRS_OK;
+    case KEY_TOTAL_RESERVED:
+        v->total_reserved = value_integer(value);
+        return VRS_OK;
+    case KEY_NAME:
+        return text_field(e, value, &v->process_name, err);
+    case KEY_LABELS:
+        return text_field(e, value, &v->labels, err);
+    default:
+        return VRS_OK;
+    }
+}
+
+/* Rows. */
+
+static enum vrs_status no_room(const struct table *rows, struct vrs_error *err)
+{
+    return rows->len < rows->max
+               ? vrs_no_memory(err)
+               : vrs_fail(err, VRS_LIMIT, "more than %u events; see --limit items", rows->max);
+}
+
+static enum vrs_status track_of(struct events *e, uint32_t *ret, struct vrs_error *err)
+{
+    return trace_track(e->trace, e->event.pid, e->event.tid, ret)
+               ? VRS_OK
+               : no_room(&e->trace->tracks.rows, err);
+}
+
+/* A duration that is not negative and keeps the end within 64 bits. */
+static int64_t sound_duration(struct events *e)
+{
+    struct event *v = &e->event;
+    if (v->duration < 0) {
+        trace_damaged(e->trace, DAMAGE_NEGATIVE, v->offset);
+        return 0;
+    }
+    if (v->start > 0 && v->duration > INT64_MAX - v->start) {
+        v->is_beyond = true;
+        return INT64_MAX - v->start;
+    }
+    return v->duration;
+}
+
+static enum vrs_status put_span(struct events *e, struct vrs_error *err)
+{
+    struct spans *s = &e->trace->spans;
+    const struct event *v = &e->event;
+    uint32_t track;
+    TRY(track_of(e, &track, err));
+    if (!table_reserve(s, &spans_kind, 1))
+        return no_room(&s->rows, err);
+    uint32_t row = s->rows.len++;
+    s->start[row] = v->start;
+    s->duration[row] = sound_duration(e);
+    s->index[row] = (uint32_t)e->trace->events;
+    s->kind[row] = (uint8_t)trace_kind_of(trace_text(e->trace, v->category));
+    s->name[row] = v->name;
+    s->category[row] = v->category;
+    s->track[row] = track;
+    s->external[row] = v->external.value;
+    s->external_form[row] = v->external.form;
+    s->correlation[row] = v->correlation.value;
+    s->correlation_form[row] = v->correlation.form;
+    s->bytes[row] = v->copy_bytes;
+    return VRS_OK;
+}
+
+static enum vrs_status put_flow(struct events *e, bool finish, struct vrs_error *err)
+{
+    struct flows *f = &e->trace->flows;
+    const struct event *v = &e->event;
+    uint32_t track;
+    TRY(track_of(e, &track, err));
+    if (!table_reserve(f, &flows_kind, 1))
+        return no_room(&f->rows, err);
+    uint32_t row = f->rows.len++;
+    f->time[row] = v->start;
+    f->finish[row] = finish;
+    f->category[row] = v->category;
+    f->track[row] = track;
+    f->id[row] = v->id.value;
+    f->id_form[row] = v->id.form;
+    return VRS_OK;
+}
+
+static enum vrs_status put_memory(struct events *e, struct vrs_error *err)
+{
+    struct memory_events *m = &e->trace->memory;
+    const struct event *v = &e->event;
+    uint32_t track;
+    TRY(track_of(e, &track, err));
+    if (!table_reserve(m, &memory_events_kind, 1))
+        return no_room(&m->rows, err);
+    uint32_t row = m->rows.len++;
+    m->time[row] = v->start;
+    m->index[row] = (uint32_t)e->trace->events;
+    m->track[row] = track;
+    m->device_type[row] = v->device_type;
+    m->device_number[row] = v->device_number;
+    m->bytes[row] = v->memory_bytes;
+    m->total_allocated[row] = v->total_allocated;
+    m->total_reserved[row] = v->total_reserved;
+    m->address[row] = v->address;
+    return VRS_OK;
+}
+
+static enum vrs_status put_metadata(struct events *e, struct vrs_error *err)
+{
+    const struct event *v = &e->event;
+    uint32_t process;
+    if (v->name != e->process_name && v->name != e->process_labels)
+        return VRS_OK;
+    if (!trace_process(e->trace, v->pid, &process))
+        return no_room(&e->trace->processes.rows, err);
+    if (v->name == e->process_name)
+        e->trace->processes.name[process] = v->process_name;
+    else
+        e->trace->processes.labels[process] = v->labels;
+    return VRS_OK;
+}
+
+/* A phase is a letter or two: some ten in a file. */
+static enum vrs_status count_phase(struct events *e, struct vrs_error *err)
+{
+    struct phases *p = &e->trace->phases;
+    for (uint32_t row = 0; row < p->rows.len; row++) {
+        if (p->text[row] == e->event.phase) {
+            p->count[row]++;
+            return VRS_OK;
+        }
+    }
+    enum { PHASES_MOST = 256 };
+    if (p->rows.len == PHASES_MOST) { /* no trace: the rest counts as the last */
+        p->count[PHASES_MOST - 1]++;
+        return VRS_OK;
+    }
+    if (!table_reserve(p, &phases_kind, 1))
+        return no_room(&p->rows, err);
+    p->text[p->rows.len] = e->event.phase;
+    p->count[p->rows.len++] = 1;
+    return VRS_OK;
+}
+
+static void count_time_form(struct trace_header *h, enum time_form form)
+{
+    h->times_missing += form == TIME_MISSING;
+    h->times_integer += form == TIME_INTEGER;
+    h->times_other += form == TIME_OTHER;
+}
+
+static enum vrs_status put(struct events *e, struct vrs_error *err)
+{
+    const struct event *v = &e->event;
+    bool is_flow = v->phase == e->start || v->phase == e->finish;
+    bool is_memory = v->phase == e->instant && v->name == e->memory;
+    if (v->phase == e->metadata)
+        return put_metadata(e, err);
+    if (v->phase != e->last && !is_flow && !is_memory)
+        return VRS_OK;
+    if (!v->has_start) {
+        trace_damaged(e->trace, DAMAGE_NO_TIME, v->offset);
+        return VRS_OK;
+    }
+    if (is_flow)
+        return put_flow(e, v->phase == e->finish, err);
+    return is_memory ? put_memory(e, err) : put_span(e, err);
+}
+
+enum vrs_status event_end(struct events *e, struct vrs_error *err)
+{
+    struct trace *t = e->trace;
+    if (t->events >= t->spans.rows.max)
+        return no_room(&(struct table){ .len = t->spans.rows.max, .max = t->spans.rows.max }, err);
+    TRY(count_phase(e, err));
+    count_time_form(&t->header, e->event.time_form);
+    t->header.out_of_memory += e->event.name == e->out_of_memory;
+    TRY(put(e, err));
+    if (e->event.is_beyond)
+        trace_damaged(t, DAMAGE_RANGE, e->event.offset);
+    t->events++;
+    return VRS_OK;
+}
+
+/* Work of other makers' devices has no category, but a process of its own. */
+static enum span_kind kind_by_process(str name)
+{
+    if (str_equal(name, S("Ascend Hardware")))
+        return SPAN_KERNEL;
+    return str_equal(name, S("CANN")) ? SPAN_RUNTIME : SPAN_OTHER;
+}
+
+void events_finish(struct events *e)
+{
+    struct trace *t = e->trace;
+    struct spans *s = &t->spans;
+    for (uint32_t row = 0; row < s->rows.len; row++) {
+        if (s->category[row] != 0)
+            continue;
+        uint32_t process = t->tracks.process[s->track[row]];
+        s->kind[row] = (uint8_t)kind_by_process(trace_text(t, t->processes.name[process]));
+    }
+}

@@ -1,0 +1,71 @@
+/* event.h - one event of a trace, as its keys come in, and the row that it becomes. */
+#ifndef VRS_FORMAT_TRACE_EVENT_H
+#define VRS_FORMAT_TRACE_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "format/trace/words.h"
+#include "model/trace.h"
+
+enum value_form { VALUE_NULL, VALUE_NUMBER, VALUE_TEXT, VALUE_TRUE, VALUE_FALSE };
+
+/* A scalar of the file; `text` is there until the call returns. */
+struct value {
+    enum value_form form;
+    str text; /* of a number, and of a text */
+};
+
+enum time_form { TIME_MISSING, TIME_INTEGER, TIME_OTHER };
+
+struct event {
+    uint64_t offset;
+    uint32_t phase, name, category; /* string_id */
+    struct trace_id pid, tid, id;
+    int64_t start, duration;
+    bool has_start, is_beyond;
+    enum time_form time_form;
+    /* of its args */
+    struct trace_id external, correlation;
+    bool external_decided; /* by the key with a capital letter, which goes first */
+    int64_t memory_bytes, copy_bytes, device_type, device_number, total_allocated, total_reserved;
+    uint64_t address;
+    uint32_t process_name, labels; /* string_id */
+};
+
+/* Puts events into a trace. */
+struct events {
+    struct trace *trace;
+    struct event event;
+    struct buf text; /* a string that is changed before it is kept */
+    /* Words that are compared by their ids. */
+    uint32_t last, instant, start, finish, metadata, memory, out_of_memory, process_name,
+        process_labels;
+};
+
+enum vrs_status events_init(struct events *e, struct trace *t, uint32_t string_bytes,
+                            struct vrs_error *err) MUST_CHECK;
+void events_free(struct events *e);
+
+void event_begin(struct events *e, uint64_t offset);
+/* A key of the event, and one of its args.  Keys without meaning here change nothing. */
+enum vrs_status event_field(struct events *e, enum trace_key key, struct value value,
+                            struct vrs_error *err) MUST_CHECK;
+enum vrs_status event_argument(struct events *e, enum trace_key key, struct value value,
+                               struct vrs_error *err) MUST_CHECK;
+enum vrs_status event_end(struct events *e, struct vrs_error *err) MUST_CHECK;
+/* When all is read: what an event is may depend on the name that its process has. */
+void events_finish(struct events *e);
+
+/* A text as the trace keeps it. */
+enum vrs_status event_text(struct events *e, str text, uint32_t *ret,
+                           struct vrs_error *err) MUST_CHECK;
+/* An integer, or TRACE_UNKNOWN. */
+int64_t value_integer(struct value value);
+
+void trace_damaged(struct trace *t, enum trace_damage kind, uint64_t offset);
+
+#endif

@@ -1,0 +1,18 @@
+/* from_json.h - JSON text becomes a trace. */
+#ifndef VRS_FORMAT_TRACE_FROM_JSON_H
+#define VRS_FORMAT_TRACE_FROM_JSON_H
+
+#include "base/fail.h"
+#include "format/input/limits.h"
+#include "format/input/window.h"
+#include "model/trace.h"
+
+/* Reads one JSON value into `t`, which trace_init made: an object with `traceEvents` among its
+ * keys, or the list of events alone.  `w` stands at its first byte (white space and a byte order
+ * mark are behind it) and then behind its last.  Input that ends inside the value keeps the events
+ * that are whole (DAMAGE_TRUNCATED) or, with none, is an error.  On failure `t` is fit only to be
+ * freed. */
+enum vrs_status trace_from_json(struct window *w, const struct limits *limits, struct trace *t,
+                                struct vrs_error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,15 @@
+/* microseconds.h - decimal microseconds, as traces have them, into integer nanoseconds. */
+#ifndef VRS_FORMAT_TRACE_MICROSECONDS_H
+#define VRS_FORMAT_TRACE_MICROSECONDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* A number such as 12, -0.5 or 1.7e3, blanks around it or not: rounded to the nearest nanosecond,
+ * half of one away from 0, by decimal arithmetic alone.  One beyond 64 bits becomes the nearest
+ * that has them, and `*ret_beyond`.  False where `text` is no such number. */
+bool microseconds_read(str text, int64_t *ret_ns, bool *ret_beyond);
+
+#endif

@@ -1,0 +1,90 @@
+/* words.c - the spelling of each word; a trace has some ten keys an event, so lengths go first. */
+#include "format/trace/words.h"
+
+#include <stdint.h>
+
+#include "base/str.h"
+#include "model/trace.h"
+
+static const str keys[TRACE_KEYS] = {
+    [KEY_OTHER] = { "", 0 },
+    [KEY_TRACE_EVENTS] = { "traceEvents", 11 },
+    [KEY_DEVICE_PROPERTIES] = { "deviceProperties", 16 },
+    [KEY_DISTRIBUTED] = { "distributedInfo", 15 },
+    [KEY_RECORD_SHAPES] = { "record_shapes", 13 },
+    [KEY_PROFILE_MEMORY] = { "profile_memory", 14 },
+    [KEY_WITH_STACK] = { "with_stack", 10 },
+    [KEY_WITH_MODULES] = { "with_modules", 12 },
+    [KEY_WITH_FLOPS] = { "with_flops", 10 },
+    [KEY_BASE_NS] = { "baseTimeNanoseconds", 19 },
+    [KEY_SEGMENTS] = { "segments", 8 },
+    [KEY_DEVICE_TRACES] = { "device_traces", 13 },
+    [KEY_PH] = { "ph", 2 },
+    [KEY_CAT] = { "cat", 3 },
+    [KEY_NAME] = { "name", 4 },
+    [KEY_PID] = { "pid", 3 },
+    [KEY_TID] = { "tid", 3 },
+    [KEY_TS] = { "ts", 2 },
+    [KEY_DUR] = { "dur", 3 },
+    [KEY_ID] = { "id", 2 },
+    [KEY_ARGS] = { "args", 4 },
+    [KEY_EXTERNAL_ID] = { "External id", 11 },
+    [KEY_EXTERNAL_ID_LOWER] = { "external id", 11 },
+    [KEY_CORRELATION] = { "correlation", 11 },
+    [KEY_BYTES] = { "Bytes", 5 },
+    [KEY_BYTES_LOWER] = { "bytes", 5 },
+    [KEY_ADDRESS] = { "Addr", 4 },
+    [KEY_DEVICE_TYPE] = { "Device Type", 11 },
+    [KEY_DEVICE_ID] = { "Device Id", 9 },
+    [KEY_TOTAL_ALLOCATED] = { "Total Allocated", 15 },
+    [KEY_TOTAL_RESERVED] = { "Total Reserved", 14 },
+    [KEY_LABELS] = { "labels", 6 },
+    [KEY_TOTAL_GLOBAL_MEM] = { "totalGlobalMem", 14 },
+    [KEY_COMPUTE_MAJOR] = { "computeMajor", 12 },
+    [KEY_COMPUTE_MINOR] = { "computeMinor", 12 },
+    [KEY_NUM_SMS] = { "numSms", 6 },
+    [KEY_RANK] = { "rank", 4 },
+    [KEY_WORLD_SIZE] = { "world_size", 10 },
+    [KEY_BACKEND] = { "backend", 7 },
+};
+
+enum trace_key trace_key_of(str text)
+{
+    for (uint32_t k = KEY_OTHER + 1; k < TRACE_KEYS; k++)
+        if (keys[k].len == text.len && keys[k].ptr[0] == text.ptr[0] && str_equal(keys[k], text))
+            return (enum trace_key)k;
+    return KEY_OTHER;
+}
+
+static const struct {
+    str category;
+    enum span_kind kind;
+} kinds[] = {
+    { { "cpu_op", 6 }, SPAN_OP },
+    { { "operator", 8 }, SPAN_OP },
+    { { "user_annotation", 15 }, SPAN_ANNOTATION },
+    { { "gpu_user_annotation", 19 }, SPAN_GPU_ANNOTATION },
+    { { "kernel", 6 }, SPAN_KERNEL },
+    { { "gpu_memcpy", 10 }, SPAN_MEMCPY },
+    { { "memcpy", 6 }, SPAN_MEMCPY },
+    { { "gpu_memset", 10 }, SPAN_MEMSET },
+    { { "memset", 6 }, SPAN_MEMSET },
+    { { "runtime", 7 }, SPAN_RUNTIME },
+    { { "driver", 6 }, SPAN_DRIVER },
+    { { "python_function", 15 }, SPAN_PYTHON },
+    { { "python", 6 }, SPAN_PYTHON },
+    { { "overhead", 8 }, SPAN_OVERHEAD },
+    { { "cuda_sync", 9 }, SPAN_SYNC },
+    { { "cuda_event", 10 }, SPAN_CUDA_EVENT },
+    { { "trace", 5 }, SPAN_WINDOW },
+};
+
+enum span_kind trace_kind_of(str category)
+{
+    for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (str_equal(kinds[i].category, category))
+            return kinds[i].kind;
+    if (str_ends(category, S("_runtime")))
+        return SPAN_RUNTIME;
+    return str_ends(category, S("_driver")) ? SPAN_DRIVER : SPAN_OTHER;
+}
