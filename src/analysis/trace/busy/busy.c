@@ -1,0 +1,300 @@
+/* busy.c - the events of a device in the order of time, as sets of intervals and their gaps. */
+#include "analysis/trace/busy/busy.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analysis/trace/busy/blame.h"
+#include "analysis/trace/busy/intervals.h"
+#include "analysis/trace/study/names.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/trace.h"
+
+const char *gap_class_name(enum gap_class c)
+{
+    static const char *const names[GAP_CLASSES] = {
+        [GAP_NO_LAUNCH] = "no_launch",
+        [GAP_QUEUED_UNDER_10US] = "queued_under_10us",
+        [GAP_QUEUED] = "queued",
+        [GAP_HOST_LATE] = "host_late",
+        [GAP_LAUNCH_LATENCY] = "launch_latency",
+        [GAP_SLOW_LAUNCH] = "slow_launch",
+    };
+    return names[c];
+}
+
+/* The work of one device. */
+struct device_work {
+    const struct trace_study *study;
+    const uint32_t *row; /* by start, then the shorter first, then by index */
+    uint32_t len;
+    struct intervals busy, computation, communication, copies, no_copies;
+};
+
+/* Sets of time. */
+
+static bool communicates(const struct trace_study *s, uint32_t row)
+{
+    const struct spans *spans = &s->trace->spans;
+    return spans->kind[row] == SPAN_KERNEL &&
+           (s->names.traits[spans->name[row]] & NAME_COMMUNICATES) != 0;
+}
+
+static bool sets_make(struct device_work *w, struct arena *arena)
+{
+    struct intervals *all[] = { &w->busy, &w->computation, &w->communication, &w->copies,
+                                &w->no_copies };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        *all[i] = (struct intervals){ .at = arena_array(arena, struct interval, w->len) };
+        if (all[i]->at == NULL)
+            return false;
+    }
+    const struct spans *s = &w->study->trace->spans;
+    for (uint32_t i = 0; i < w->len; i++) {
+        uint32_t row = w->row[i];
+        int64_t start = s->start[row], end = span_end(s, row);
+        intervals_add(&w->busy, start, end);
+        if (s->kind[row] == SPAN_MEMCPY) {
+            intervals_add(&w->copies, start, end);
+            continue;
+        }
+        intervals_add(&w->no_copies, start, end);
+        intervals_add(communicates(w->study, row) ? &w->communication : &w->computation, start,
+                      end);
+    }
+    return true;
+}
+
+/* Totals. */
+
+static void count_events(const struct device_work *w, struct device_time *d)
+{
+    const struct spans *s = &w->study->trace->spans;
+    d->first_ns = s->start[w->row[0]];
+    for (uint32_t i = 0; i < w->len; i++) {
+        uint32_t row = w->row[i];
+        d->events[s->kind[row]]++;
+        d->ns[s->kind[row]] += s->duration[row];
+        d->sum_ns += s->duration[row];
+        if (i == 0 || span_end(s, row) > d->last_ns)
+            d->last_ns = span_end(s, row);
+    }
+}
+
+static void part(const struct device_work *w, struct device_time *d)
+{
+    d->busy_ns = intervals_measure(&w->busy);
+    d->idle_ns = d->last_ns - d->first_ns - d->busy_ns;
+    d->computation_ns = intervals_measure(&w->computation);
+    d->communication_ns = intervals_measure(&w->communication);
+    d->communication_hidden_ns = intervals_common(&w->communication, &w->computation);
+    d->exposed_communication_ns = d->communication_ns - d->communication_hidden_ns;
+    d->exposed_memcpy_ns =
+        intervals_measure(&w->copies) - intervals_common(&w->copies, &w->no_copies);
+}
+
+/* Gaps. */
+
+static uint32_t bin_of(int64_t ns)
+{
+    static const int64_t edges[GAP_BINS - 1] = { 1000, 10000, 100000, 1000000, 10000000 };
+    uint32_t bin = 0;
+    while (bin < GAP_BINS - 1 && ns >= edges[bin])
+        bin++;
+    return bin;
+}
+
+static void add_class(struct device_time *d, enum gap_class c, int64_t ns)
+{
+    d->class_gaps[c]++;
+    d->class_ns[c] += ns;
+}
+
+/* The gap before `next`, which the device did at its end. */
+static void gap(const struct device_work *w, const struct pieces *pieces, int64_t start,
+                uint32_t next, struct device_time *d)
+{
+    enum { SHORT_NS = 10000, SLOW_NS = 100000 };
+    const struct trace_study *s = w->study;
+    const struct spans *spans = &s->trace->spans;
+    int64_t end = spans->start[next], ns = end - start;
+    uint32_t launch = s->links.launch[next];
+    d->gaps++;
+    d->gap_histogram[bin_of(ns)]++;
+    if (ns > d->longest_gap_ns)
+        d->longest_gap_ns = ns;
+    if (launch == NO_ROW) {
+        add_class(d, GAP_NO_LAUNCH, ns);
+        return;
+    }
+    int64_t launched = spans->start[launch];
+    if (launched <= start) {
+        add_class(d, ns < SHORT_NS ? GAP_QUEUED_UNDER_10US : GAP_QUEUED, ns);
+        return;
+    }
+    int64_t late_until = launched < end ? launched : end;
+    blame_add(pieces, s->home[launch], start, late_until, d->blame_ns);
+    add_class(d, GAP_HOST_LATE, late_until - start);
+    add_class(d, spans->duration[launch] >= SLOW_NS ? GAP_SLOW_LAUNCH : GAP_LAUNCH_LATENCY,
+              end - late_until);
+}
+
+/* A gap ends where the next interval begins, with the first event that begins there. */
+static void find_gaps(const struct device_work *w, const struct pieces *pieces,
+                      struct device_time *d)
+{
+    const struct spans *s = &w->study->trace->spans;
+    uint32_t next = 0;
+    for (uint32_t i = 1; i < w->busy.len; i++) {
+        while (s->start[w->row[next]] < w->busy.at[i].start)
+            next++;
+        gap(w, pieces, w->busy.at[i - 1].end, w->row[next], d);
+    }
+}
+
+/* Devices. */
+
+static uint32_t count_streams(const struct device_work *w, struct arena *arena, bool *ret_ok)
+{
+    const struct trace *t = w->study->trace;
+    uint32_t streams = 0;
+    bool *seen = arena_array(arena, bool, t->tracks.rows.len);
+    *ret_ok = seen != NULL;
+    for (uint32_t i = 0; i < w->len && seen != NULL; i++) {
+        uint32_t track = t->spans.track[w->row[i]];
+        streams += !seen[track];
+        seen[track] = true;
+    }
+    return streams;
+}
+
+static bool device_make(struct device_work *w, const struct pieces *pieces, struct arena *arena,
+                        struct device_time *d)
+{
+    struct arena_mark mark = arena_mark(arena);
+    bool ok;
+    d->streams = count_streams(w, arena, &ok);
+    ok = ok && sets_make(w, arena);
+    if (ok) {
+        count_events(w, d);
+        part(w, d);
+        find_gaps(w, pieces, d);
+    }
+    arena_release(arena, mark);
+    return ok;
+}
+
+/* A stretch of equal starts, whose longer ones stand first: the shorter first, equal ones as they
+ * stand. */
+static void shorter_first(const struct spans *s, uint32_t *row, uint32_t len)
+{
+    for (uint32_t i = 0, end; i < len; i = end) {
+        for (end = i + 1; end < len && s->start[row[end]] == s->start[row[i]]; end++)
+            ;
+        for (uint32_t a = i, b = end - 1; a < b; a++, b--) {
+            uint32_t moved = row[a];
+            row[a] = row[b];
+            row[b] = moved;
+        }
+        /* Reversed, equal lengths stand by falling index. */
+        for (uint32_t a = i, same; a < end; a = same) {
+            for (same = a + 1; same < end && s->duration[row[same]] == s->duration[row[a]]; same++)
+                ;
+            for (uint32_t x = a, y = same - 1; x < y; x++, y--) {
+                uint32_t moved = row[x];
+                row[x] = row[y];
+                row[y] = moved;
+            }
+        }
+    }
+}
+
+/* The text of a pid, by which devices are in order. */
+struct pid_text {
+    char digits[24];
+    str text;
+};
+
+static void pid_text(const struct trace *t, uint32_t process, struct pid_text *ret)
+{
+    const struct processes *p = &t->processes;
+    if (p->pid_form[process] == ID_TEXT) {
+        ret->text = trace_text(t, (uint32_t)p->pid[process]);
+        return;
+    }
+    int len = p->pid_form[process] == ID_NUMBER
+                  ? snprintf(ret->digits, sizeof ret->digits, "%lld", (long long)p->pid[process])
+                  : snprintf(ret->digits, sizeof ret->digits, "None");
+    ret->text = (str){ ret->digits, (size_t)len };
+}
+
+static bool is_before(const struct trace *t, uint32_t a, uint32_t b)
+{
+    struct pid_text x, y;
+    pid_text(t, a, &x);
+    pid_text(t, b, &y);
+    int order = str_compare(x.text, y.text);
+    return order < 0 || (order == 0 && a < b);
+}
+
+/* The processes that have device work, in order, and the rows of each side by side. */
+struct grouping {
+    uint32_t *process, processes;
+    uint32_t *first; /* of each process of the trace, and one more */
+    uint32_t *row;
+};
+
+static bool group(const struct trace_study *s, struct arena *arena, struct grouping *ret)
+{
+    const struct trace *t = s->trace;
+    uint32_t count = t->processes.rows.len, spans = t->spans.rows.len;
+    *ret = (struct grouping){ .process = arena_array(arena, uint32_t, count),
+                              .first = arena_array(arena, uint32_t, (size_t)count + 2),
+                              .row = arena_array(arena, uint32_t, spans) };
+    if (ret->process == NULL || ret->first == NULL || ret->row == NULL)
+        return false;
+    for (uint32_t i = 0; i < spans; i++)
+        if (span_is_work(t->spans.kind[i]))
+            ret->first[t->tracks.process[t->spans.track[i]] + 2]++;
+    for (uint32_t p = 0; p < count; p++) {
+        if (ret->first[p + 2] > 0) {
+            uint32_t at = ret->processes++;
+            for (; at > 0 && is_before(t, p, ret->process[at - 1]); at--)
+                ret->process[at] = ret->process[at - 1];
+            ret->process[at] = p;
+        }
+        ret->first[p + 2] += ret->first[p + 1];
+    }
+    for (uint32_t i = 0; i < spans; i++) {
+        uint32_t row = s->sorted[i];
+        if (span_is_work(t->spans.kind[row]))
+            ret->row[ret->first[t->tracks.process[t->spans.track[row]] + 1]++] = row;
+    }
+    return true;
+}
+
+enum vrs_status busy_make(const struct trace_study *s, struct arena *arena, struct busy *ret,
+                          struct vrs_error *err)
+{
+    struct grouping g;
+    struct pieces pieces;
+    *ret = (struct busy){ .devices = 0 };
+    if (!group(s, arena, &g) || !pieces_make(s, arena, &pieces))
+        return vrs_no_memory(err);
+    ret->device = arena_array(arena, struct device_time, g.processes);
+    if (ret->device == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < g.processes; i++) {
+        uint32_t p = g.process[i], first = g.first[p], len = g.first[p + 1] - first;
+        struct device_work w = { .study = s, .row = g.row + first, .len = len };
+        shorter_first(&s->trace->spans, g.row + first, len);
+        struct device_time *d = &ret->device[ret->devices++];
+        d->process = p;
+        if (!device_make(&w, &pieces, arena, d))
+            return vrs_no_memory(err);
+    }
+    return VRS_OK;
+}

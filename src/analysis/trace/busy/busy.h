@@ -1,0 +1,56 @@
+/* busy.h - how the time of a device was spent: working, copying, talking, idle, and why idle. */
+#ifndef VRS_ANALYSIS_TRACE_BUSY_BUSY_H
+#define VRS_ANALYSIS_TRACE_BUSY_BUSY_H
+
+#include <stdint.h>
+
+#include "analysis/trace/study/names.h"
+#include "analysis/trace/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+
+/* Lengths of gaps below 1 us, 10 us, 100 us, 1 ms, 10 ms, and above. */
+enum { GAP_BINS = 6 };
+
+/* Why a device waited, by the launch of what it did next. */
+enum gap_class {
+    GAP_NO_LAUNCH,         /* nobody is known to have launched it */
+    GAP_QUEUED_UNDER_10US, /* it was launched before the gap began */
+    GAP_QUEUED,
+    GAP_HOST_LATE,      /* the host had not launched it yet */
+    GAP_LAUNCH_LATENCY, /* from its launch to the end of the gap */
+    GAP_SLOW_LAUNCH,    /* the same, of a launch of 100 us and more */
+    GAP_CLASSES
+};
+
+const char *gap_class_name(enum gap_class c);
+
+struct device_time {
+    uint32_t process; /* row of processes */
+    uint32_t streams;
+    uint64_t events[3]; /* by kind: kernels, copies, fills */
+    int64_t ns[3];
+    int64_t first_ns, last_ns; /* of what ran on it */
+    int64_t busy_ns;           /* some of it ran */
+    int64_t sum_ns;            /* all durations added up */
+    int64_t idle_ns;
+    /* The span in four parts, which add up to it: with these three, idle. */
+    int64_t computation_ns, exposed_communication_ns, exposed_memcpy_ns;
+    int64_t communication_ns, communication_hidden_ns; /* beside computation */
+    uint64_t gaps, gap_histogram[GAP_BINS];
+    int64_t longest_gap_ns;
+    uint64_t class_gaps[GAP_CLASSES];
+    int64_t class_ns[GAP_CLASSES];
+    int64_t blame_ns[BLAMES]; /* of GAP_HOST_LATE */
+};
+
+struct busy {
+    struct device_time *device; /* by the text of their pid */
+    uint32_t devices;
+};
+
+/* Everything is taken from `arena`. */
+enum vrs_status busy_make(const struct trace_study *s, struct arena *arena, struct busy *ret,
+                          struct vrs_error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,259 @@
+/* figures.c - counts of all that is there, beside the tables of the other analyses. */
+#include "analysis/trace/figures/figures.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "analysis/trace/study/names.h"
+#include "base/hash.h"
+#include "base/idtab.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/trace.h"
+
+/* Kinds and categories. */
+
+static int by_name(const void *a, const void *b)
+{
+    const struct count_row *x = a, *y = b;
+    return str_compare(x->name, y->name);
+}
+
+static bool count_kinds(const struct trace_study *s, struct arena *arena, struct figures *ret)
+{
+    const struct spans *spans = &s->trace->spans;
+    uint32_t strings = s->trace->strings.rows.len;
+    uint64_t *count = arena_array(arena, uint64_t, strings);
+    if (count == NULL)
+        return false;
+    for (uint32_t row = 0; row < spans->rows.len; row++) {
+        ret->kinds[spans->kind[row]]++;
+        if (spans->kind[row] == SPAN_OTHER && count[spans->category[row]]++ == 0)
+            ret->others++;
+    }
+    ret->other = arena_array(arena, struct count_row, ret->others);
+    if (ret->other == NULL)
+        return false;
+    uint32_t at = 0;
+    for (uint32_t id = 0; id < strings; id++)
+        if (count[id] > 0)
+            ret->other[at++] = (struct count_row){
+                id == 0 ? S("(none)") : trace_text(s->trace, id), count[id]
+            };
+    qsort(ret->other, ret->others, sizeof *ret->other, by_name);
+    return true;
+}
+
+/* The call tree. */
+
+/* A path is its parent's number and a name; numbers begin with 1. */
+struct path {
+    uint32_t parent, name;
+    uint32_t thread; /* of a root, else 0 */
+};
+
+struct paths {
+    struct idtab index;
+    struct path *at;
+    uint32_t len;
+};
+
+static bool path_of(struct paths *p, struct path wanted, uint32_t *ret)
+{
+    uint64_t hash = hash_pair(hash_pair(wanted.parent, wanted.name), wanted.thread);
+    if (!idtab_reserve(&p->index))
+        return false;
+    for (uint32_t at = idtab_first(&p->index, hash); p->index.slot[at].id != 0;
+         at = idtab_next(&p->index, hash, at)) {
+        const struct path *there = &p->at[p->index.slot[at].id];
+        if (there->parent == wanted.parent && there->name == wanted.name &&
+            there->thread == wanted.thread) {
+            *ret = p->index.slot[at].id;
+            return true;
+        }
+    }
+    *ret = ++p->len;
+    p->at[*ret] = wanted;
+    idtab_put(&p->index, hash, *ret);
+    return true;
+}
+
+static bool paths_count(const struct trace_study *s, const struct forest *f, struct paths *p,
+                        uint32_t *path, struct call_tree *ret)
+{
+    for (uint32_t thread = 0; thread < f->threads; thread++) {
+        for (uint32_t i = f->first[thread]; i < f->first[thread + 1]; i++) {
+            uint32_t row = f->row[i], parent = f->parent[row];
+            struct path wanted = { .parent = parent == NO_ROW ? 0 : path[parent],
+                                   .name = s->trace->spans.name[row],
+                                   .thread = parent == NO_ROW ? thread + 1 : 0 };
+            if (!path_of(p, wanted, &path[row]))
+                return false;
+            ret->roots += parent == NO_ROW;
+        }
+    }
+    ret->paths = p->len;
+    return true;
+}
+
+static bool count_calls(const struct trace_study *s, struct arena *arena, struct call_tree *ret)
+{
+    const struct spans *spans = &s->trace->spans;
+    uint32_t rows = spans->rows.len;
+    struct arena_mark mark = arena_mark(arena);
+    struct forest f;
+    struct paths p = { .at = arena_array(arena, struct path, (size_t)rows + 1) };
+    uint32_t *track = arena_array(arena, uint32_t, rows);
+    uint32_t *path = arena_array(arena, uint32_t, rows);
+    if (p.at == NULL || track == NULL || path == NULL)
+        return false;
+    for (uint32_t row = 0; row < rows; row++) {
+        uint8_t kind = spans->kind[row];
+        bool is_call = kind == SPAN_OP || kind == SPAN_PYTHON || span_is_call(kind);
+        track[row] = is_call ? spans->track[row] : NO_ROW;
+        ret->module_frames += kind == SPAN_PYTHON &&
+                              (s->names.traits[spans->name[row]] & NAME_MODULE) != 0;
+    }
+    bool ok = forest_make(s->trace, s->sorted, track, arena, &f) &&
+              paths_count(s, &f, &p, path, ret);
+    if (ok) {
+        ret->threads = f.used;
+        ret->overlaps = f.overlaps;
+        ret->max_depth = f.max_depth;
+    }
+    idtab_free(&p.index);
+    arena_release(arena, mark);
+    return ok;
+}
+
+/* Steps. */
+
+/* Device work by the moment of its launch, and the sums of durations before each. */
+struct launched {
+    int64_t *moment, *ns;
+    uint32_t len;
+};
+
+struct launch_row {
+    int64_t moment, ns;
+};
+
+static int by_moment(const void *a, const void *b)
+{
+    const struct launch_row *x = a, *y = b;
+    return x->moment < y->moment ? -1 : x->moment > y->moment;
+}
+
+static bool launched_make(const struct trace_study *s, struct arena *arena, struct launched *ret)
+{
+    const struct spans *spans = &s->trace->spans;
+    size_t rows = spans->rows.len;
+    struct launch_row *row = arena_array(arena, struct launch_row, rows);
+    ret->moment = arena_array(arena, int64_t, rows);
+    ret->ns = arena_array(arena, int64_t, rows + 1);
+    ret->len = 0;
+    if (row == NULL || ret->moment == NULL || ret->ns == NULL)
+        return false;
+    for (uint32_t i = 0; i < rows; i++) {
+        uint32_t launch = s->links.launch[i];
+        if (launch != NO_ROW)
+            row[ret->len++] = (struct launch_row){ spans->start[launch], spans->duration[i] };
+    }
+    qsort(row, ret->len, sizeof *row, by_moment);
+    for (uint32_t i = 0; i < ret->len; i++) {
+        ret->moment[i] = row[i].moment;
+        ret->ns[i + 1] = ret->ns[i] + row[i].ns;
+    }
+    return true;
+}
+
+/* How many were launched before a moment. */
+static uint32_t launched_before(const struct launched *l, int64_t moment)
+{
+    uint32_t low = 0, high = l->len;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (l->moment[middle] < moment)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* By start, of equal ones as in the file: `sorted` has the longer first. */
+struct step_order {
+    int64_t start;
+    uint32_t row;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct step_order *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static bool is_step(const struct trace_study *s, uint32_t row)
+{
+    const struct spans *spans = &s->trace->spans;
+    return span_is_range(spans->kind[row]) &&
+           (s->names.traits[spans->name[row]] & NAME_STEP) != 0;
+}
+
+static bool steps_make(const struct trace_study *s, struct arena *arena, struct figures *ret)
+{
+    const struct spans *spans = &s->trace->spans;
+    struct launched launched;
+    for (uint32_t row = 0; row < spans->rows.len; row++)
+        ret->steps += is_step(s, row);
+    ret->step = arena_array(arena, struct step_row, ret->steps);
+    struct arena_mark mark = arena_mark(arena);
+    struct step_order *order = arena_array(arena, struct step_order, ret->steps);
+    if (ret->step == NULL || order == NULL || !launched_make(s, arena, &launched))
+        return false;
+    uint32_t steps = 0;
+    for (uint32_t row = 0; row < spans->rows.len; row++)
+        if (is_step(s, row))
+            order[steps++] = (struct step_order){ spans->start[row], row };
+    qsort(order, steps, sizeof *order, by_start);
+    for (uint32_t i = 0; i < steps; i++) {
+        uint32_t row = order[i].row;
+        uint32_t from = launched_before(&launched, spans->start[row]);
+        uint32_t to = launched_before(&launched, span_end(spans, row));
+        ret->step[i] = (struct step_row){ .name = trace_text(s->trace, spans->name[row]),
+                                          .start_ns = spans->start[row],
+                                          .ns = spans->duration[row],
+                                          .events = to - from,
+                                          .device_ns = launched.ns[to] - launched.ns[from] };
+    }
+    arena_release(arena, mark);
+    return true;
+}
+
+static void count_pairs(const struct trace *t, struct figures *ret)
+{
+    for (uint32_t row = 0; row < t->flows.rows.len; row++) {
+        str category = trace_text(t, t->flows.category[row]);
+        if (!str_equal(category, S("fwdbwd")) && !str_equal(category, S("forward_backward")))
+            continue;
+        ret->pairs_finished += t->flows.finish[row];
+        ret->pairs_started += !t->flows.finish[row];
+    }
+}
+
+enum vrs_status figures_make(const struct trace_study *s, struct arena *arena, struct figures *ret,
+                             struct vrs_error *err)
+{
+    *ret = (struct figures){ .study = s };
+    count_pairs(s->trace, ret);
+    if (!count_kinds(s, arena, ret) || !count_calls(s, arena, &ret->calls) ||
+        !steps_make(s, arena, ret))
+        return vrs_no_memory(err);
+    TRY(busy_make(s, arena, &ret->busy, err));
+    TRY(tables_make(s, arena, &ret->tables, err));
+    return memory_make(s, arena, &ret->memory, err);
+}

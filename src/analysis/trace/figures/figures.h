@@ -1,0 +1,57 @@
+/* figures.h - the exact figures of a trace that two readers must agree on (docs/trace-figures.md). */
+#ifndef VRS_ANALYSIS_TRACE_FIGURES_FIGURES_H
+#define VRS_ANALYSIS_TRACE_FIGURES_FIGURES_H
+
+#include <stdint.h>
+
+#include "analysis/trace/busy/busy.h"
+#include "analysis/trace/memory/memory.h"
+#include "analysis/trace/study/study.h"
+#include "analysis/trace/tables/tables.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/trace.h"
+
+struct count_row {
+    str name;
+    uint64_t count;
+};
+
+/* Who called whom: operators, calls and Python frames of each thread, without ranges. */
+struct call_tree {
+    uint32_t threads;
+    uint64_t overlaps;
+    uint32_t max_depth;
+    uint64_t paths; /* different chains of names from the outermost on */
+    uint64_t roots;
+    uint64_t module_frames;
+};
+
+struct step_row {
+    str name;
+    int64_t start_ns; /* of the trace */
+    int64_t ns;
+    uint64_t events; /* of devices, launched within */
+    int64_t device_ns;
+};
+
+struct figures {
+    const struct trace_study *study;
+    uint64_t kinds[SPAN_KINDS];
+    struct count_row *other; /* categories without a kind, by name */
+    uint32_t others;
+    struct call_tree calls;
+    struct busy busy;
+    struct tables tables;
+    struct memory memory;
+    struct step_row *step; /* by start */
+    uint32_t steps;
+    uint64_t pairs_started, pairs_finished; /* links from forward to backward */
+};
+
+/* Everything is taken from `arena`. */
+enum vrs_status figures_make(const struct trace_study *s, struct arena *arena, struct figures *ret,
+                             struct vrs_error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,33 @@
+/* study.c - what all analyses of a trace begin with. */
+#include "analysis/trace/study/study.h"
+
+#include <stdint.h>
+
+/* From the first start to the last end: of known events, else of all but captures. */
+static void find_range(struct trace_study *s)
+{
+    const struct spans *spans = &s->trace->spans;
+    for (int unknown = 0; unknown < 2 && !s->has_range; unknown++) {
+        for (uint32_t row = 0; row < spans->rows.len; row++) {
+            if (spans->kind[row] == SPAN_WINDOW || (spans->kind[row] == SPAN_OTHER && !unknown))
+                continue;
+            int64_t start = spans->start[row], end = span_end(spans, row);
+            if (!s->has_range || start < s->first_ns)
+                s->first_ns = start;
+            if (!s->has_range || end > s->last_ns)
+                s->last_ns = end;
+            s->has_range = true;
+        }
+    }
+}
+
+enum vrs_status trace_study_make(const struct trace *t, struct arena *arena, struct trace_study *ret,
+                           struct vrs_error *err)
+{
+    *ret = (struct trace_study){ .trace = t };
+    find_range(ret);
+    if (names_make(t, arena, &ret->names) && sort_spans(t, arena, &ret->sorted) &&
+        links_make(ret, arena))
+        return VRS_OK;
+    return vrs_no_memory(err);
+}

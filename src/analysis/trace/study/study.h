@@ -1,0 +1,68 @@
+/* study.h - what the analyses of a trace share: order, trees of host threads, links to devices. */
+#ifndef VRS_ANALYSIS_TRACE_STUDY_STUDY_H
+#define VRS_ANALYSIS_TRACE_STUDY_STUDY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/trace/study/names.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/trace.h"
+
+/* Spans one inside another, thread by thread.  A parent holds the whole of its child; one that
+ * ends within a later span is no parent of it, and is counted. */
+struct forest {
+    uint32_t threads;   /* rows of tracks; those without a span are empty */
+    uint32_t *first;    /* of each thread, and one more: into `row` */
+    uint32_t *row;      /* spans of each thread, by start, then the longer first, then by index */
+    uint32_t *parent;   /* of each span of the trace: a span, or NO_ROW */
+    uint32_t used;      /* threads that have spans */
+    uint64_t overlaps;  /* parents left while they were still running */
+    uint32_t max_depth; /* spans around each other at most, the innermost counted */
+};
+
+/* How the host code that a device event is owed to was found. */
+enum rung { RUNG_EXTERNAL_ID, RUNG_LAUNCH_NESTING, RUNG_FLOW, RUNG_NONE, RUNGS };
+
+const char *rung_name(enum rung rung);
+
+struct links {
+    uint32_t *launch; /* of each span: the call that launched it, or NO_ROW */
+    uint32_t *owner;  /* the operator or range that it is owed to, or NO_ROW */
+    uint8_t *rung;    /* enum rung, of device events */
+    bool ids_agree;   /* the external ids may be trusted */
+    uint64_t agree, differ;
+    uint64_t events[RUNGS];
+    int64_t ns[RUNGS];
+    uint64_t with_launch;
+    uint64_t before_window; /* launched before the recording began */
+    uint64_t most_of_a_launch;
+};
+
+struct trace_study {
+    const struct trace *trace;
+    struct names names;
+    uint32_t *sorted; /* all spans, by start, then the longer first, then by index */
+    uint32_t *home;   /* of host events: the track of the thread that they ran on */
+    struct forest host;
+    struct links links;
+    bool has_range;
+    int64_t first_ns, last_ns; /* of what ran; captures and unknown events do not count */
+};
+
+/* Everything is taken from `arena`. */
+enum vrs_status trace_study_make(const struct trace *t, struct arena *arena, struct trace_study *ret,
+                           struct vrs_error *err) MUST_CHECK;
+
+/* The parts of it. */
+
+bool sort_spans(const struct trace *t, struct arena *arena, uint32_t **ret);
+
+/* The trees of the spans for which `track` is not NO_ROW, each on its track. */
+bool forest_make(const struct trace *t, const uint32_t *sorted, const uint32_t *track,
+                 struct arena *arena, struct forest *ret);
+
+bool links_make(struct trace_study *s, struct arena *arena);
+
+#endif
