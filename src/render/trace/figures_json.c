@@ -36,36 +36,6 @@ static void json_known_ns(struct json *j, const char *key, int64_t value)
 
 /* What the file has. */
 
-struct phase_row {
-    str text;
-    uint64_t count;
-};
-
-static int by_text(const void *a, const void *b)
-{
-    const struct phase_row *x = a, *y = b;
-    return str_compare(x->text, y->text);
-}
-
-static void put_phases(struct json *j, const struct trace *t)
-{
-    enum { MOST = 256 };
-    struct phase_row row[MOST];
-    uint32_t rows = t->phases.rows.len < MOST ? t->phases.rows.len : MOST;
-    for (uint32_t i = 0; i < rows; i++) {
-        bool none = t->phases.text[i] == 0;
-        row[i].text = none ? S("None") : trace_text(t, t->phases.text[i]);
-        row[i].count = t->phases.count[i];
-    }
-    qsort(row, rows, sizeof *row, by_text);
-    json_line_object(j, "ph");
-    for (uint32_t i = 0; i < rows; i++) {
-        json_name(j, row[i].text);
-        json_u64(j, NULL, row[i].count);
-    }
-    json_close(j);
-}
-
 static void put_flags(struct json *j, uint8_t flags)
 {
     static const struct {
@@ -89,19 +59,29 @@ static void put_count(struct json *j, const char *key, uint64_t count)
         json_u64(j, key, count);
 }
 
-static void put_file(struct json *j, const struct trace *t)
+static void put_counts(struct json *j, const char *key, const struct count_row *row, uint32_t rows)
 {
-    json_text(j, "form", t->header.is_array ? "array" : "object");
-    json_u64(j, "events", t->events);
-    put_phases(j, t);
-    put_flags(j, t->header.flags);
-    json_known_ns(j, "base_ns", t->header.base_ns);
-    json_line_object(j, "ts_form");
-    put_count(j, "int", t->header.times_integer);
-    put_count(j, "none", t->header.times_missing);
-    put_count(j, "text_or_decimal", t->header.times_other);
+    json_line_object(j, key);
+    for (uint32_t i = 0; i < rows; i++) {
+        json_name(j, row[i].name);
+        json_u64(j, NULL, row[i].count);
+    }
     json_close(j);
-    json_u64(j, "devices_listed", t->devices.rows.len);
+}
+
+static void put_file(struct json *j, const struct file_figures *f)
+{
+    json_text(j, "form", f->is_array ? "array" : "object");
+    json_u64(j, "events", f->events);
+    put_counts(j, "ph", f->phase, f->phases);
+    put_flags(j, f->flags);
+    json_known_ns(j, "base_ns", f->base_ns);
+    json_line_object(j, "ts_form");
+    put_count(j, "int", f->times_integer);
+    put_count(j, "none", f->times_missing);
+    put_count(j, "text_or_decimal", f->times_other);
+    json_close(j);
+    json_u64(j, "devices_listed", f->devices_listed);
 }
 
 static void put_kinds(struct json *j, const struct figures *f)
@@ -116,23 +96,17 @@ static void put_kinds(struct json *j, const struct figures *f)
     for (uint32_t i = 0; i < SPAN_KINDS; i++)
         put_count(j, span_kind_name(order[i]), f->kinds[order[i]]);
     json_close(j);
-    json_line_object(j, "other_categories");
-    for (uint32_t i = 0; i < f->others; i++) {
-        json_name(j, f->other[i].name);
-        json_u64(j, NULL, f->other[i].count);
-    }
-    json_close(j);
+    put_counts(j, "other_categories", f->other, f->others);
 }
 
 /* Trees and links. */
 
 static void put_trees(struct json *j, const struct figures *f)
 {
-    const struct forest *host = &f->study->host;
     const struct call_tree *c = &f->calls;
-    json_u64(j, "host_threads", host->used);
-    json_u64(j, "partial_overlaps", host->overlaps);
-    json_u64(j, "max_depth", host->max_depth);
+    json_u64(j, "host_threads", f->host.threads);
+    json_u64(j, "partial_overlaps", f->host.overlaps);
+    json_u64(j, "max_depth", f->host.max_depth);
     json_line_object(j, "call_tree");
     json_u64(j, "threads", c->threads);
     json_u64(j, "partial_overlaps", c->overlaps);
@@ -147,7 +121,7 @@ static void put_link(struct json *j, const struct figures *f)
 {
     static const enum rung order[RUNGS] = { RUNG_EXTERNAL_ID, RUNG_FLOW, RUNG_LAUNCH_NESTING,
                                             RUNG_NONE };
-    const struct links *l = &f->study->links;
+    const struct link_figures *l = &f->link;
     json_object(j, "link");
     json_u64(j, "device_events",
              f->kinds[SPAN_KERNEL] + f->kinds[SPAN_MEMCPY] + f->kinds[SPAN_MEMSET]);
@@ -167,20 +141,14 @@ static void put_link(struct json *j, const struct figures *f)
 
 /* Devices. */
 
-static void put_pid(struct json *j, const struct trace *t, uint32_t process)
+static void put_pid(struct json *j, const struct pid_name *pid)
 {
-    int64_t value = t->processes.pid[process];
-    switch ((enum id_form)t->processes.pid_form[process]) {
-    case ID_NUMBER:
-        json_i64(j, "pid", value);
-        return;
-    case ID_TEXT:
-        json_str(j, "pid", trace_text(t, (uint32_t)value));
-        return;
-    case ID_NONE:
-        break;
-    }
-    json_null(j, "pid");
+    if (!pid->is_known)
+        json_null(j, "pid");
+    else if (pid->is_number)
+        json_i64(j, "pid", pid->number);
+    else
+        json_str(j, "pid", pid->text);
 }
 
 static void put_gaps(struct json *j, const struct device_time *d)
@@ -216,10 +184,10 @@ static void put_gaps(struct json *j, const struct device_time *d)
     json_close(j);
 }
 
-static void put_device(struct json *j, const struct trace *t, const struct device_time *d)
+static void put_device(struct json *j, const struct device_time *d)
 {
     json_object(j, NULL);
-    put_pid(j, t, d->process);
+    put_pid(j, &d->pid);
     json_u64(j, "streams", d->streams);
     json_u64(j, "kernels", d->events[SPAN_KERNEL]);
     json_i64(j, "kernel_ns", d->ns[SPAN_KERNEL]);
@@ -358,7 +326,7 @@ static void put_steps(struct json *j, const struct figures *f)
         const struct step_row *s = &f->step[i];
         json_line_array(j, NULL);
         json_str(j, NULL, s->name);
-        json_i64(j, NULL, s->start_ns - f->study->first_ns);
+        json_i64(j, NULL, s->start_ns - f->first_ns);
         json_i64(j, NULL, s->ns);
         json_u64(j, NULL, s->events);
         json_i64(j, NULL, s->device_ns);
@@ -416,20 +384,19 @@ static void put_memory(struct json *j, const struct memory_row *r, int64_t first
 
 void figures_json(struct json *j, const char *key, const struct figures *f)
 {
-    const struct trace_study *s = f->study;
     json_object(j, key);
-    put_file(j, s->trace);
+    put_file(j, &f->file);
     put_kinds(j, f);
-    json_u64(j, "ooms", s->trace->header.out_of_memory);
-    if (s->has_range)
-        json_i64(j, "span_ns", s->last_ns - s->first_ns);
+    json_u64(j, "ooms", f->file.out_of_memory);
+    if (f->has_range)
+        json_i64(j, "span_ns", f->last_ns - f->first_ns);
     else
         json_null(j, "span_ns");
     put_trees(j, f);
     put_link(j, f);
     json_array(j, "devices");
     for (uint32_t i = 0; i < f->busy.devices; i++)
-        put_device(j, s->trace, &f->busy.device[i]);
+        put_device(j, &f->busy.device[i]);
     json_close(j);
     json_u64(j, "kernel_names", f->tables.kernels);
     put_named(j, "top_kernels", f->tables.kernel, f->tables.kernels);
@@ -439,7 +406,7 @@ void figures_json(struct json *j, const char *key, const struct figures *f)
     put_steps(j, f);
     json_array(j, "memory");
     for (uint32_t i = 0; i < f->memory.rows; i++)
-        put_memory(j, &f->memory.row[i], s->first_ns);
+        put_memory(j, &f->memory.row[i], f->first_ns);
     json_close(j);
     json_close(j);
 }

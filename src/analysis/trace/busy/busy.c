@@ -231,6 +231,19 @@ static void pid_text(const struct trace *t, uint32_t process, struct pid_text *r
     ret->text = (str){ ret->digits, (size_t)len };
 }
 
+static bool pid_keep(const struct trace *t, uint32_t process, struct arena *arena,
+                     struct pid_name *ret)
+{
+    const struct processes *p = &t->processes;
+    struct pid_text text;
+    pid_text(t, process, &text);
+    *ret = (struct pid_name){ .is_number = p->pid_form[process] == ID_NUMBER,
+                              .is_known = p->pid_form[process] != ID_NONE,
+                              .number = p->pid[process],
+                              .text = arena_copy(arena, text.text) };
+    return ret->text.ptr != NULL;
+}
+
 static bool is_before(const struct trace *t, uint32_t a, uint32_t b)
 {
     struct pid_text x, y;
@@ -292,7 +305,8 @@ enum vrs_status busy_make(const struct trace_study *s, struct arena *arena, stru
         struct device_work w = { .study = s, .row = g.row + first, .len = len };
         shorter_first(&s->trace->spans, g.row + first, len);
         struct device_time *d = &ret->device[ret->devices++];
-        d->process = p;
+        if (!pid_keep(s->trace, p, arena, &d->pid))
+            return vrs_no_memory(err);
         if (!device_make(&w, &pieces, arena, d))
             return vrs_no_memory(err);
     }

@@ -2,12 +2,14 @@
 #ifndef VRS_ANALYSIS_TRACE_BUSY_BUSY_H
 #define VRS_ANALYSIS_TRACE_BUSY_BUSY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/str.h"
 
 /* Lengths of gaps below 1 us, 10 us, 100 us, 1 ms, 10 ms, and above. */
 enum { GAP_BINS = 6 };
@@ -25,8 +27,15 @@ enum gap_class {
 
 const char *gap_class_name(enum gap_class c);
 
+/* What a file calls a process: a number, a text, or nothing. */
+struct pid_name {
+    bool is_number, is_known;
+    int64_t number;
+    str text; /* also of a number */
+};
+
 struct device_time {
-    uint32_t process; /* row of processes */
+    struct pid_name pid;
     uint32_t streams;
     uint64_t events[3]; /* by kind: kernels, copies, fills */
     int64_t ns[3];

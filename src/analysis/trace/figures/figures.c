@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/trace/study/names.h"
 #include "base/hash.h"
@@ -13,13 +14,60 @@
 #include "base/table.h"
 #include "model/trace.h"
 
-/* Kinds and categories. */
+/* The file. */
 
 static int by_name(const void *a, const void *b)
 {
     const struct count_row *x = a, *y = b;
     return str_compare(x->name, y->name);
 }
+
+static bool count_file(const struct trace_study *s, struct arena *arena, struct figures *ret)
+{
+    const struct trace *t = s->trace;
+    const struct trace_header *h = &t->header;
+    ret->file = (struct file_figures){
+        .is_array = h->is_array,
+        .flags = h->flags,
+        .base_ns = h->base_ns,
+        .events = t->events,
+        .times_integer = h->times_integer,
+        .times_other = h->times_other,
+        .times_missing = h->times_missing,
+        .out_of_memory = h->out_of_memory,
+        .devices_listed = t->devices.rows.len,
+        .phase = arena_array(arena, struct count_row, t->phases.rows.len),
+        .phases = t->phases.rows.len,
+    };
+    if (ret->file.phase == NULL)
+        return false;
+    for (uint32_t i = 0; i < t->phases.rows.len; i++) {
+        bool is_none = t->phases.text[i] == 0;
+        ret->file.phase[i].name = is_none ? S("None") : trace_text(t, t->phases.text[i]);
+        ret->file.phase[i].count = t->phases.count[i];
+    }
+    qsort(ret->file.phase, ret->file.phases, sizeof *ret->file.phase, by_name);
+    return true;
+}
+
+static void count_links(const struct trace_study *s, struct figures *ret)
+{
+    const struct links *l = &s->links;
+    ret->has_range = s->has_range;
+    ret->first_ns = s->first_ns;
+    ret->last_ns = s->last_ns;
+    ret->host = (struct tree_figures){ s->host.used, s->host.overlaps, s->host.max_depth };
+    ret->link = (struct link_figures){ .with_launch = l->with_launch,
+                                       .before_window = l->before_window,
+                                       .before_window_ns = l->before_window_ns,
+                                       .agree = l->agree,
+                                       .differ = l->differ,
+                                       .most_of_a_launch = l->most_of_a_launch };
+    memcpy(ret->link.events, l->events, sizeof ret->link.events);
+    memcpy(ret->link.ns, l->ns, sizeof ret->link.ns);
+}
+
+/* Kinds and categories. */
 
 static bool count_kinds(const struct trace_study *s, struct arena *arena, struct figures *ret)
 {
@@ -245,15 +293,45 @@ static void count_pairs(const struct trace *t, struct figures *ret)
     }
 }
 
+/* Texts of the trace, which may go before its figures. */
+
+static bool keep(struct arena *arena, str *text)
+{
+    *text = arena_copy(arena, *text);
+    return text->ptr != NULL;
+}
+
+#define KEEP_EACH(arena, row, rows, member)                                                        \
+    for (uint32_t i_ = 0; i_ < (rows); i_++)                                                       \
+        if (!keep((arena), &(row)[i_].member))                                                     \
+            return false;
+
+static bool keep_texts(struct arena *arena, struct figures *f)
+{
+    struct tables *t = &f->tables;
+    KEEP_EACH(arena, f->file.phase, f->file.phases, name)
+    KEEP_EACH(arena, f->other, f->others, name)
+    KEEP_EACH(arena, f->step, f->steps, name)
+    KEEP_EACH(arena, f->busy.device, f->busy.devices, pid.text)
+    KEEP_EACH(arena, t->op, t->ops, name)
+    KEEP_EACH(arena, t->kernel, t->kernels, name)
+    KEEP_EACH(arena, t->call, t->calls, name)
+    KEEP_EACH(arena, t->range, t->ranges, name)
+    KEEP_EACH(arena, t->copy, t->copies, kind)
+    return true;
+}
+
 enum vrs_status figures_make(const struct trace_study *s, struct arena *arena, struct figures *ret,
                              struct vrs_error *err)
 {
-    *ret = (struct figures){ .study = s };
+    *ret = (struct figures){ .steps = 0 };
     count_pairs(s->trace, ret);
-    if (!count_kinds(s, arena, ret) || !count_calls(s, arena, &ret->calls) ||
+    count_links(s, ret);
+    if (!count_file(s, arena, ret) || !count_kinds(s, arena, ret) || !count_calls(s, arena, &ret->calls) ||
         !steps_make(s, arena, ret))
         return vrs_no_memory(err);
     TRY(busy_make(s, arena, &ret->busy, err));
     TRY(tables_make(s, arena, &ret->tables, err));
-    return memory_make(s, arena, &ret->memory, err);
+    TRY(memory_make(s, arena, &ret->memory, err));
+    return keep_texts(arena, ret) ? VRS_OK : vrs_no_memory(err);
 }

@@ -2,6 +2,7 @@
 #ifndef VRS_ANALYSIS_TRACE_FIGURES_FIGURES_H
 #define VRS_ANALYSIS_TRACE_FIGURES_FIGURES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analysis/trace/busy/busy.h"
@@ -36,8 +37,37 @@ struct step_row {
     int64_t device_ns;
 };
 
+/* How often each phase stands in the file, and each other thing of it. */
+struct file_figures {
+    bool is_array;
+    uint8_t flags; /* enum trace_flag */
+    int64_t base_ns; /* TRACE_UNKNOWN */
+    uint64_t events, times_integer, times_other, times_missing, out_of_memory;
+    uint32_t devices_listed;
+    struct count_row *phase; /* by name */
+    uint32_t phases;
+};
+
+struct tree_figures {
+    uint32_t threads;
+    uint64_t overlaps;
+    uint32_t max_depth;
+};
+
+struct link_figures {
+    uint64_t events[RUNGS];
+    int64_t ns[RUNGS];
+    uint64_t with_launch, before_window, agree, differ, most_of_a_launch;
+    int64_t before_window_ns;
+};
+
+/* Holds no pointer into the trace. */
 struct figures {
-    const struct trace_study *study;
+    struct file_figures file;
+    bool has_range;
+    int64_t first_ns, last_ns;
+    struct tree_figures host;
+    struct link_figures link;
     uint64_t kinds[SPAN_KINDS];
     struct count_row *other; /* categories without a kind, by name */
     uint32_t others;

@@ -294,9 +294,11 @@ static void find_launches(struct trace_study *s, const struct lookup *by_correla
             lookup_find(by_correlation, spans->correlation[row], spans->correlation_form[row]);
         s->links.launch[row] = launch;
         s->links.with_launch += launch != NO_ROW;
-        s->links.before_window += launch == NO_ROW &&
-                                  spans->correlation_form[row] == ID_NUMBER &&
-                                  spans->correlation[row] < least;
+        if (launch == NO_ROW && spans->correlation_form[row] == ID_NUMBER &&
+            spans->correlation[row] < least) {
+            s->links.before_window++;
+            s->links.before_window_ns += spans->duration[row];
+        }
     }
 }
 

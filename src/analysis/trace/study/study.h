@@ -37,6 +37,7 @@ struct links {
     int64_t ns[RUNGS];
     uint64_t with_launch;
     uint64_t before_window; /* launched before the recording began */
+    int64_t before_window_ns;
     uint64_t most_of_a_launch;
 };
 
