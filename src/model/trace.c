@@ -23,6 +23,14 @@ const char *span_kind_name(enum span_kind kind)
     return names[kind];
 }
 
+const char *const trace_damage_names[TRACE_DAMAGES] = {
+    [DAMAGE_NO_TIME] = "no_time",
+    [DAMAGE_NEGATIVE] = "negative_duration",
+    [DAMAGE_RANGE] = "time_beyond_range",
+    [DAMAGE_NOT_AN_EVENT] = "not_an_event",
+    [DAMAGE_TRUNCATED] = "truncated",
+};
+
 static const struct column tracks_columns[] = {
     { "pid", offsetof(struct tracks, pid), COLUMN_I64 },
     { "tid", offsetof(struct tracks, tid), COLUMN_I64 },

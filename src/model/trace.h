@@ -172,6 +172,9 @@ enum trace_damage {
     TRACE_DAMAGES
 };
 
+/* The name of each in answers. */
+extern const char *const trace_damage_names[TRACE_DAMAGES];
+
 struct damage {
     uint64_t count, first_offset;
 };

@@ -129,7 +129,7 @@ static void put_link(struct json *j, const struct figures *f)
     json_u64(j, "before_window", l->before_window);
     json_line_object(j, "rungs");
     for (uint32_t i = 0; i < RUNGS; i++)
-        put_count(j, rung_name(order[i]), l->events[order[i]]);
+        put_count(j, rung_names[order[i]], l->events[order[i]]);
     json_close(j);
     json_u64(j, "id_and_nesting_agree", l->agree);
     json_u64(j, "id_and_nesting_differ", l->differ);
@@ -171,7 +171,7 @@ static void put_gaps(struct json *j, const struct device_time *d)
     for (uint32_t i = 0; i < GAP_CLASSES; i++) {
         if (d->class_gaps[classes[i]] == 0)
             continue;
-        json_line_array(j, gap_class_name(classes[i]));
+        json_line_array(j, gap_class_names[classes[i]]);
         json_u64(j, NULL, d->class_gaps[classes[i]]);
         json_i64(j, NULL, d->class_ns[classes[i]]);
         json_close(j);
@@ -180,7 +180,7 @@ static void put_gaps(struct json *j, const struct device_time *d)
     json_line_object(j, "host_late_blame_ns");
     for (uint32_t i = 0; i < BLAMES; i++)
         if (d->blame_ns[blames[i]] != 0)
-            json_i64(j, blame_name(blames[i]), d->blame_ns[blames[i]]);
+            json_i64(j, blame_names[blames[i]], d->blame_ns[blames[i]]);
     json_close(j);
 }
 

@@ -13,18 +13,14 @@
 #include "base/table.h"
 #include "model/trace.h"
 
-const char *gap_class_name(enum gap_class c)
-{
-    static const char *const names[GAP_CLASSES] = {
-        [GAP_NO_LAUNCH] = "no_launch",
-        [GAP_QUEUED_UNDER_10US] = "queued_under_10us",
-        [GAP_QUEUED] = "queued",
-        [GAP_HOST_LATE] = "host_late",
-        [GAP_LAUNCH_LATENCY] = "launch_latency",
-        [GAP_SLOW_LAUNCH] = "slow_launch",
-    };
-    return names[c];
-}
+const char *const gap_class_names[GAP_CLASSES] = {
+    [GAP_NO_LAUNCH] = "no_launch",
+    [GAP_QUEUED_UNDER_10US] = "queued_under_10us",
+    [GAP_QUEUED] = "queued",
+    [GAP_HOST_LATE] = "host_late",
+    [GAP_LAUNCH_LATENCY] = "launch_latency",
+    [GAP_SLOW_LAUNCH] = "slow_launch",
+};
 
 /* The work of one device. */
 struct device_work {
@@ -113,33 +109,83 @@ static void add_class(struct device_time *d, enum gap_class c, int64_t ns)
     d->class_ns[c] += ns;
 }
 
+/* Keeps a gap that is among the longest. */
+static void keep_longest(struct device_time *d, const struct long_gap *gap)
+{
+    uint32_t at = d->longests;
+    if (at == LONGEST_GAPS && gap->ns <= d->longest[at - 1].ns)
+        return;
+    if (at < LONGEST_GAPS)
+        d->longests++;
+    else
+        at--;
+    for (; at > 0 && d->longest[at - 1].ns < gap->ns; at--)
+        d->longest[at] = d->longest[at - 1];
+    d->longest[at] = *gap;
+}
+
+/* The host had not launched it when the gap began: its time up to the launch, and from there. */
+static void late(const struct device_work *w, const struct pieces *pieces, uint32_t launch,
+                 struct long_gap *gap, struct device_time *d)
+{
+    enum { SLOW_NS = 100000 };
+    const struct spans *spans = &w->study->trace->spans;
+    int64_t end = gap->first_ns + gap->ns, launched = spans->start[launch];
+    int64_t late_until = launched < end ? launched : end, by_blame[BLAMES] = { 0 };
+    enum gap_class rest =
+        spans->duration[launch] >= SLOW_NS ? GAP_SLOW_LAUNCH : GAP_LAUNCH_LATENCY;
+    blame_add(pieces, w->study->home[launch], gap->first_ns, late_until, by_blame);
+    add_class(d, GAP_HOST_LATE, late_until - gap->first_ns);
+    add_class(d, rest, end - late_until);
+    gap->kind = late_until - gap->first_ns >= end - late_until ? GAP_HOST_LATE : (uint8_t)rest;
+    gap->reason = 0;
+    for (uint32_t b = 0; b < BLAMES; b++) {
+        d->blame_ns[b] += by_blame[b];
+        if (by_blame[b] > by_blame[gap->reason])
+            gap->reason = (uint8_t)b;
+    }
+}
+
 /* The gap before `next`, which the device did at its end. */
 static void gap(const struct device_work *w, const struct pieces *pieces, int64_t start,
                 uint32_t next, struct device_time *d)
 {
-    enum { SHORT_NS = 10000, SLOW_NS = 100000 };
-    const struct trace_study *s = w->study;
-    const struct spans *spans = &s->trace->spans;
-    int64_t end = spans->start[next], ns = end - start;
-    uint32_t launch = s->links.launch[next];
+    enum { SHORT_NS = 10000 };
+    const struct spans *spans = &w->study->trace->spans;
+    int64_t ns = spans->start[next] - start;
+    uint32_t launch = w->study->links.launch[next];
+    struct long_gap gap = { .first_ns = start, .ns = ns, .reason = BLAMES, .next = next };
     d->gaps++;
     d->gap_histogram[bin_of(ns)]++;
     if (ns > d->longest_gap_ns)
         d->longest_gap_ns = ns;
-    if (launch == NO_ROW) {
-        add_class(d, GAP_NO_LAUNCH, ns);
-        return;
+    if (launch != NO_ROW && spans->start[launch] > start) {
+        late(w, pieces, launch, &gap, d);
+    } else {
+        gap.kind = launch == NO_ROW  ? GAP_NO_LAUNCH
+                   : ns < SHORT_NS ? GAP_QUEUED_UNDER_10US
+                                   : GAP_QUEUED;
+        add_class(d, (enum gap_class)gap.kind, ns);
     }
-    int64_t launched = spans->start[launch];
-    if (launched <= start) {
-        add_class(d, ns < SHORT_NS ? GAP_QUEUED_UNDER_10US : GAP_QUEUED, ns);
-        return;
+    keep_longest(d, &gap);
+}
+
+/* The busy time of each of the equal parts of the span. */
+static void fill_bins(const struct device_work *w, struct device_time *d)
+{
+    double width = (double)(d->last_ns - d->first_ns) / BUSY_BINS;
+    for (uint32_t i = 0; i < w->busy.len && width > 0; i++) {
+        int64_t at = w->busy.at[i].start - d->first_ns, end = w->busy.at[i].end - d->first_ns;
+        while (at < end) {
+            uint32_t bin = (uint32_t)((double)at / width);
+            if (bin >= BUSY_BINS)
+                bin = BUSY_BINS - 1;
+            int64_t edge = (int64_t)((double)(bin + 1) * width);
+            int64_t to = bin == BUSY_BINS - 1 || end < edge ? end : edge > at ? edge : at + 1;
+            d->bin_ns[bin] += to - at;
+            at = to;
+        }
     }
-    int64_t late_until = launched < end ? launched : end;
-    blame_add(pieces, s->home[launch], start, late_until, d->blame_ns);
-    add_class(d, GAP_HOST_LATE, late_until - start);
-    add_class(d, spans->duration[launch] >= SLOW_NS ? GAP_SLOW_LAUNCH : GAP_LAUNCH_LATENCY,
-              end - late_until);
 }
 
 /* A gap ends where the next interval begins, with the first event that begins there. */
@@ -182,6 +228,7 @@ static bool device_make(struct device_work *w, const struct pieces *pieces, stru
         count_events(w, d);
         part(w, d);
         find_gaps(w, pieces, d);
+        fill_bins(w, d);
     }
     arena_release(arena, mark);
     return ok;

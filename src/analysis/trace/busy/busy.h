@@ -25,7 +25,7 @@ enum gap_class {
     GAP_CLASSES
 };
 
-const char *gap_class_name(enum gap_class c);
+extern const char *const gap_class_names[GAP_CLASSES];
 
 /* What a file calls a process: a number, a text, or nothing. */
 struct pid_name {
@@ -33,6 +33,16 @@ struct pid_name {
     int64_t number;
     str text; /* also of a number */
 };
+
+/* A gap, with what the device did behind it: a span of the trace. */
+struct long_gap {
+    int64_t first_ns, ns;
+    uint8_t kind;   /* enum gap_class: of a late host, the one that most of it is */
+    uint8_t reason; /* enum blame, of most of GAP_HOST_LATE; BLAMES: none */
+    uint32_t next;
+};
+
+enum { LONGEST_GAPS = 10, BUSY_BINS = 200 };
 
 struct device_time {
     struct pid_name pid;
@@ -51,6 +61,9 @@ struct device_time {
     uint64_t class_gaps[GAP_CLASSES];
     int64_t class_ns[GAP_CLASSES];
     int64_t blame_ns[BLAMES]; /* of GAP_HOST_LATE */
+    struct long_gap longest[LONGEST_GAPS]; /* the longest first; of equal ones the earlier */
+    uint32_t longests;
+    int64_t bin_ns[BUSY_BINS]; /* busy time in equal parts of the span */
 };
 
 struct busy {

@@ -293,45 +293,72 @@ static void count_pairs(const struct trace *t, struct figures *ret)
     }
 }
 
-/* Texts of the trace, which may go before its figures. */
+/* Rows and texts of the trace and of scratch, both of which go before the figures. */
 
-static bool keep(struct arena *arena, str *text)
+static bool keep_rows(struct arena *arena, void **rows, size_t bytes)
+{
+    void *kept = arena_take(arena, bytes);
+    if (kept == NULL)
+        return false;
+    if (bytes > 0)
+        memcpy(kept, *rows, bytes);
+    *rows = kept;
+    return true;
+}
+
+static bool keep_text(struct arena *arena, str *text)
 {
     *text = arena_copy(arena, *text);
     return text->ptr != NULL;
 }
 
-#define KEEP_EACH(arena, row, rows, member)                                                        \
-    for (uint32_t i_ = 0; i_ < (rows); i_++)                                                       \
-        if (!keep((arena), &(row)[i_].member))                                                     \
-            return false;
+/* Rows with a text each. */
+#define KEEP(arena, row, rows, member)                                                             \
+    do {                                                                                           \
+        if (!keep_rows((arena), (void **)&(row), (rows) * sizeof *(row)))                          \
+            return false;                                                                          \
+        for (uint32_t i_ = 0; i_ < (rows); i_++)                                                   \
+            if (!keep_text((arena), &(row)[i_].member))                                            \
+                return false;                                                                      \
+    } while (0)
 
-static bool keep_texts(struct arena *arena, struct figures *f)
+static bool keep_all(struct arena *arena, struct figures *f)
 {
     struct tables *t = &f->tables;
-    KEEP_EACH(arena, f->file.phase, f->file.phases, name)
-    KEEP_EACH(arena, f->other, f->others, name)
-    KEEP_EACH(arena, f->step, f->steps, name)
-    KEEP_EACH(arena, f->busy.device, f->busy.devices, pid.text)
-    KEEP_EACH(arena, t->op, t->ops, name)
-    KEEP_EACH(arena, t->kernel, t->kernels, name)
-    KEEP_EACH(arena, t->call, t->calls, name)
-    KEEP_EACH(arena, t->range, t->ranges, name)
-    KEEP_EACH(arena, t->copy, t->copies, kind)
-    return true;
+    KEEP(arena, f->file.phase, f->file.phases, name);
+    KEEP(arena, f->other, f->others, name);
+    KEEP(arena, f->step, f->steps, name);
+    KEEP(arena, f->busy.device, f->busy.devices, pid.text);
+    KEEP(arena, t->op, t->ops, name);
+    KEEP(arena, t->kernel, t->kernels, name);
+    KEEP(arena, t->call, t->calls, name);
+    KEEP(arena, t->range, t->ranges, name);
+    KEEP(arena, t->copy, t->copies, kind);
+    return keep_rows(arena, (void **)&f->memory.row, f->memory.rows * sizeof *f->memory.row);
+}
+
+static enum vrs_status analyse(const struct trace_study *s, struct arena *scratch,
+                               struct figures *ret, struct vrs_error *err)
+{
+    count_pairs(s->trace, ret);
+    count_links(s, ret);
+    if (!count_file(s, scratch, ret) || !count_kinds(s, scratch, ret) ||
+        !count_calls(s, scratch, &ret->calls) || !steps_make(s, scratch, ret))
+        return vrs_no_memory(err);
+    TRY(busy_make(s, scratch, &ret->busy, err));
+    TRY(tables_make(s, scratch, &ret->tables, err));
+    return memory_make(s, scratch, &ret->memory, err);
 }
 
 enum vrs_status figures_make(const struct trace_study *s, struct arena *arena, struct figures *ret,
                              struct vrs_error *err)
 {
+    struct arena scratch;
     *ret = (struct figures){ .steps = 0 };
-    count_pairs(s->trace, ret);
-    count_links(s, ret);
-    if (!count_file(s, arena, ret) || !count_kinds(s, arena, ret) || !count_calls(s, arena, &ret->calls) ||
-        !steps_make(s, arena, ret))
-        return vrs_no_memory(err);
-    TRY(busy_make(s, arena, &ret->busy, err));
-    TRY(tables_make(s, arena, &ret->tables, err));
-    TRY(memory_make(s, arena, &ret->memory, err));
-    return keep_texts(arena, ret) ? VRS_OK : vrs_no_memory(err);
+    arena_init(&scratch, SIZE_MAX / 2);
+    enum vrs_status status = analyse(s, &scratch, ret, err);
+    if (status == VRS_OK && !keep_all(arena, ret))
+        status = vrs_no_memory(err);
+    arena_free(&scratch);
+    return status;
 }

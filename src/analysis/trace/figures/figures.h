@@ -80,7 +80,7 @@ struct figures {
     uint64_t pairs_started, pairs_finished; /* links from forward to backward */
 };
 
-/* Everything is taken from `arena`. */
+/* What it points to is taken from `arena`. */
 enum vrs_status figures_make(const struct trace_study *s, struct arena *arena, struct figures *ret,
                              struct vrs_error *err) MUST_CHECK;
 

@@ -132,6 +132,7 @@ static bool row_make(const struct group *g, struct memory_row *r)
     r->device_number = g->m->device_number[g->event[0]];
     r->peak_ns = g->from_ns;
     count(g, r);
+    r->is_lower_bound = !r->has_totals;
     if (r->has_totals)
         follow_totals(g, r);
     else

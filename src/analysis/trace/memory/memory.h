@@ -15,7 +15,7 @@ struct memory_row {
     int64_t alloc_bytes, free_bytes;
     /* Each event tells the bytes in use; else the curve is what its sums give, as low as it can
      * be. */
-    bool has_totals;
+    bool has_totals, is_lower_bound; /* the second where it has none */
     int64_t base, final, peak, peak_ns; /* bytes before, after, and at most; ns of the trace */
     int64_t peak_reserved;              /* with totals */
     uint64_t chain_breaks;              /* totals that the bytes do not explain */

@@ -11,16 +11,12 @@
 #include "base/table.h"
 #include "model/trace.h"
 
-const char *rung_name(enum rung rung)
-{
-    static const char *const names[RUNGS] = {
-        [RUNG_EXTERNAL_ID] = "external_id",
-        [RUNG_LAUNCH_NESTING] = "launch_nesting",
-        [RUNG_FLOW] = "flow",
-        [RUNG_NONE] = "none",
-    };
-    return names[rung];
-}
+const char *const rung_names[RUNGS] = {
+    [RUNG_EXTERNAL_ID] = "external_id",
+    [RUNG_LAUNCH_NESTING] = "launch_nesting",
+    [RUNG_FLOW] = "flow",
+    [RUNG_NONE] = "none",
+};
 
 /* Spans by a number of theirs: the first in the file of each. */
 struct lookup {

@@ -9,21 +9,17 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-const char *blame_name(enum blame blame)
-{
-    static const char *const names[BLAMES] = {
-        [BLAME_DATALOADER] = "dataloader",
-        [BLAME_SYNC] = "sync",
-        [BLAME_ALLOCATOR] = "allocator",
-        [BLAME_MODULE_LOAD] = "module_load",
-        [BLAME_OPTIMIZER] = "optimizer",
-        [BLAME_OP] = "op",
-        [BLAME_RUNTIME] = "runtime",
-        [BLAME_PYTHON] = "python",
-        [BLAME_NONE] = "none",
-    };
-    return names[blame];
-}
+const char *const blame_names[BLAMES] = {
+    [BLAME_DATALOADER] = "dataloader",
+    [BLAME_SYNC] = "sync",
+    [BLAME_ALLOCATOR] = "allocator",
+    [BLAME_MODULE_LOAD] = "module_load",
+    [BLAME_OPTIMIZER] = "optimizer",
+    [BLAME_OP] = "op",
+    [BLAME_RUNTIME] = "runtime",
+    [BLAME_PYTHON] = "python",
+    [BLAME_NONE] = "none",
+};
 
 static char lower(char c)
 {

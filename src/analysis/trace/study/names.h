@@ -23,7 +23,7 @@ enum blame {
     BLAMES
 };
 
-const char *blame_name(enum blame blame);
+extern const char *const blame_names[BLAMES];
 
 enum name_trait {
     NAME_COMMUNICATES = 1, /* a kernel of a library of collectives */

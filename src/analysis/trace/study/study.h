@@ -25,7 +25,7 @@ struct forest {
 /* How the host code that a device event is owed to was found. */
 enum rung { RUNG_EXTERNAL_ID, RUNG_LAUNCH_NESTING, RUNG_FLOW, RUNG_NONE, RUNGS };
 
-const char *rung_name(enum rung rung);
+extern const char *const rung_names[RUNGS];
 
 struct links {
     uint32_t *launch; /* of each span: the call that launched it, or NO_ROW */

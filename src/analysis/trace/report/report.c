@@ -1,0 +1,240 @@
+/* report.c - gathers what the analyses of a trace found. */
+#include "analysis/trace/report/report.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/trace/busy/busy.h"
+#include "analysis/trace/report/steps.h"
+#include "analysis/trace/study/study.h"
+#include "base/table.h"
+#include "model/ids.h"
+
+static bool keep_text(const struct trace *t, uint32_t id, struct arena *arena, str *ret)
+{
+    *ret = (str){ NULL, 0 };
+    if (id == 0)
+        return true;
+    *ret = arena_copy(arena, trace_text(t, id));
+    return ret->ptr != NULL;
+}
+
+/* The file. */
+
+static bool file_make(const struct trace *t, struct arena *arena, struct trace_file *ret)
+{
+    ret->events = t->events;
+    ret->complete = t->damage[DAMAGE_TRUNCATED].count == 0;
+    ret->size_bytes = UNKNOWN_U64;
+    ret->damage = arena_array(arena, struct damage_row, TRACE_DAMAGES);
+    if (ret->damage == NULL)
+        return false;
+    for (uint32_t kind = 0; kind < TRACE_DAMAGES; kind++)
+        if (t->damage[kind].count > 0)
+            ret->damage[ret->damages++] = (struct damage_row){ (uint8_t)kind, t->damage[kind].count,
+                                                               t->damage[kind].first_offset };
+    return true;
+}
+
+/* What was recorded. */
+
+static bool devices_listed(const struct trace *t, struct arena *arena, struct capture *ret)
+{
+    const struct listed_devices *d = &t->devices;
+    ret->device = arena_array(arena, struct listed_row, d->rows.len);
+    ret->devices = d->rows.len;
+    if (ret->device == NULL)
+        return false;
+    for (uint32_t i = 0; i < d->rows.len; i++) {
+        ret->device[i] = (struct listed_row){ .number = d->number[i],
+                                              .bytes = d->bytes[i],
+                                              .major = d->major[i],
+                                              .minor = d->minor[i],
+                                              .multiprocessors = d->multiprocessors[i] };
+        if (!keep_text(t, d->name[i], arena, &ret->device[i].name))
+            return false;
+    }
+    return true;
+}
+
+/* What the file cannot tell, and the switch of the profiler that would have recorded it. */
+static bool missing_find(const struct trace_study *s, const struct figures *f, bool has_steps,
+                         struct arena *arena, struct capture *ret)
+{
+    const bool has_frames = f->kinds[SPAN_PYTHON] > 0;
+    const struct {
+        bool missing;
+        struct missing_row row;
+    } all[] = {
+        { f->tables.kernels == 0,
+          { "device activity", "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]" } },
+        { !has_steps, { "steps", "schedule=schedule(...), and prof.step() in each step" } },
+        { !has_frames, { "source lines", "with_stack=True" } },
+        { s->trace->memory.rows.len == 0, { "memory", "profile_memory=True" } },
+        { !ret->record_shapes, { "input shapes", "record_shapes=True" } },
+    };
+    enum { MOST = sizeof all / sizeof *all };
+    ret->missing = arena_array(arena, struct missing_row, MOST);
+    if (ret->missing == NULL)
+        return false;
+    for (uint32_t i = 0; i < MOST; i++)
+        if (all[i].missing)
+            ret->missing[ret->missings++] = all[i].row;
+    return true;
+}
+
+static bool capture_make(const struct trace_study *s, const struct trace_report *r,
+                         struct arena *arena, struct capture *ret)
+{
+    const struct trace_header *h = &s->trace->header;
+    *ret = (struct capture){ .record_shapes = (h->flags & TRACE_RECORD_SHAPES) != 0,
+                             .profile_memory = (h->flags & TRACE_PROFILE_MEMORY) != 0,
+                             .with_stack = (h->flags & TRACE_WITH_STACK) != 0,
+                             .with_modules = (h->flags & TRACE_WITH_MODULES) != 0,
+                             .with_flops = (h->flags & TRACE_WITH_FLOPS) != 0,
+                             .rank = h->rank,
+                             .world_size = h->world_size };
+    return keep_text(s->trace, h->backend, arena, &ret->backend) &&
+           devices_listed(s->trace, arena, ret) &&
+           missing_find(s, &r->figures, r->steps > 0, arena, ret);
+}
+
+/* Links. */
+
+static void linking_make(const struct figures *f, struct linking *ret)
+{
+    const struct link_figures *l = &f->link;
+    for (uint32_t i = 0; i < RUNGS; i++)
+        ret->rung[i] = (struct rung_row){ (uint8_t)i, l->events[i], l->ns[i] };
+    int64_t all = f->tables.device_ns;
+    ret->coverage = all > 0 ? (double)(all - l->ns[RUNG_NONE]) / (double)all : -1;
+    ret->before_events = l->before_window;
+    ret->before_ns = l->before_window_ns;
+}
+
+/* Devices. */
+
+static void gaps_make(const struct device_time *from, struct trace_device *ret)
+{
+    for (uint32_t c = 0; c < GAP_CLASSES; c++) {
+        struct gap_row row = { (uint8_t)c, from->class_gaps[c], from->class_ns[c] };
+        if (row.count == 0)
+            continue;
+        uint32_t at = ret->gap_kinds++;
+        for (; at > 0 && ret->gap[at - 1].ns < row.ns; at--)
+            ret->gap[at] = ret->gap[at - 1];
+        ret->gap[at] = row;
+    }
+    for (uint32_t b = 0; b < BLAMES; b++) {
+        struct blame_row row = { (uint8_t)b, from->blame_ns[b] };
+        if (row.ns == 0)
+            continue;
+        uint32_t at = ret->blames++;
+        for (; at > 0 && ret->blame[at - 1].ns < row.ns; at--)
+            ret->blame[at] = ret->blame[at - 1];
+        ret->blame[at] = row;
+    }
+    for (uint32_t i = 0; i < GAP_BINS; i++)
+        ret->histogram[i] = from->gap_histogram[i];
+}
+
+static bool longest_make(const struct trace_study *s, const struct trace_report *r,
+                         const struct device_time *from, struct arena *arena,
+                         struct trace_device *ret)
+{
+    const struct spans *spans = &s->trace->spans;
+    ret->longest = arena_array(arena, struct long_gap_row, from->longests);
+    ret->longests = from->longests;
+    if (ret->longest == NULL)
+        return false;
+    for (uint32_t i = 0; i < from->longests; i++) {
+        const struct long_gap *gap = &from->longest[i];
+        uint32_t owner = s->links.owner[gap->next], launch = s->links.launch[gap->next];
+        uint32_t step = launch == NO_ROW ? NO_ROW : trace_step_of(r, spans->start[launch]);
+        struct long_gap_row *row = &ret->longest[i];
+        *row = (struct long_gap_row){ gap->first_ns, gap->ns, gap->kind, gap->reason,
+                                      .step = { NULL, 0 } };
+        if (step != NO_ROW)
+            row->step = r->step[step].name;
+        if (!keep_text(s->trace, spans->name[gap->next], arena, &row->next) ||
+            !keep_text(s->trace, owner == NO_ROW ? 0 : spans->name[owner], arena, &row->op))
+            return false;
+    }
+    return true;
+}
+
+/* The name that the header has for a process which is a device's number. */
+static str listed_name(const struct capture *c, const struct pid_name *pid)
+{
+    for (uint32_t i = 0; i < c->devices; i++)
+        if (pid->is_number && pid->number == c->device[i].number)
+            return c->device[i].name;
+    return (str){ NULL, 0 };
+}
+
+static double share(int64_t part, int64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : -1;
+}
+
+static bool device_make(const struct trace_study *s, const struct trace_report *r,
+                        const struct device_time *from, struct arena *arena,
+                        struct trace_device *ret)
+{
+    int64_t window = from->last_ns - from->first_ns;
+    *ret = (struct trace_device){
+        .device = from->pid.text,
+        .name = listed_name(&r->capture, &from->pid),
+        .streams = from->streams,
+        .events = from->events[SPAN_KERNEL] + from->events[SPAN_MEMCPY] + from->events[SPAN_MEMSET],
+        .first_ns = from->first_ns,
+        .last_ns = from->last_ns,
+        .window_ns = window,
+        .busy_ns = from->busy_ns,
+        .idle_ns = from->idle_ns,
+        .busy = share(from->busy_ns, window),
+        .compute_busy = share(from->computation_ns, window),
+        .computation_ns = from->computation_ns,
+        .exposed_communication_ns = from->exposed_communication_ns,
+        .exposed_memcpy_ns = from->exposed_memcpy_ns,
+        .gaps = from->gaps,
+    };
+    for (uint32_t i = 0; i < BUSY_BINS; i++)
+        ret->bin[i] = share(from->bin_ns[i] * BUSY_BINS, window);
+    gaps_make(from, ret);
+    return longest_make(s, r, from, arena, ret);
+}
+
+static bool devices_make(const struct trace_study *s, struct arena *arena, struct trace_report *ret)
+{
+    const struct busy *busy = &ret->figures.busy;
+    ret->device = arena_array(arena, struct trace_device, busy->devices);
+    ret->devices = busy->devices;
+    if (ret->device == NULL)
+        return false;
+    for (uint32_t i = 0; i < busy->devices; i++)
+        if (!device_make(s, ret, &busy->device[i], arena, &ret->device[i]))
+            return false;
+    return true;
+}
+
+enum vrs_status trace_report_make(const struct trace *t, struct arena *arena,
+                                  struct trace_report *ret, struct vrs_error *err)
+{
+    struct trace_study s;
+    struct arena scratch;
+    *ret = (struct trace_report){ .steps = 0 };
+    arena_init(&scratch, SIZE_MAX / 2);
+    enum vrs_status status = trace_study_make(t, &scratch, &s, err);
+    if (status == VRS_OK)
+        status = figures_make(&s, arena, &ret->figures, err);
+    if (status == VRS_OK) {
+        linking_make(&ret->figures, &ret->linking);
+        bool ok = file_make(t, arena, &ret->file) && trace_steps_make(&s, arena, ret) &&
+                  capture_make(&s, ret, arena, &ret->capture) && devices_make(&s, arena, ret);
+        status = ok ? VRS_OK : vrs_no_memory(err);
+    }
+    arena_free(&scratch);
+    return status;
+}

@@ -1,0 +1,148 @@
+/* report.h - what a trace says: how busy its devices were, why they waited, what took the time.
+ *
+ * It holds no pointer into the trace. */
+#ifndef VRS_ANALYSIS_TRACE_REPORT_REPORT_H
+#define VRS_ANALYSIS_TRACE_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/trace/figures/figures.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/field.h"
+#include "base/str.h"
+#include "model/trace.h"
+
+/* The file, and what of it could not be read as it stands. */
+struct damage_row {
+    uint8_t kind; /* enum trace_damage */
+    uint64_t count, first_offset;
+};
+
+struct trace_file {
+    str path;
+    uint64_t size_bytes; /* as stored; UNKNOWN_U64 */
+    uint64_t events;
+    bool complete;
+    struct damage_row *damage;
+    uint32_t damages;
+};
+
+/* What the profiler was told to record. */
+struct listed_row {
+    int64_t number; /* TRACE_UNKNOWN, as below */
+    str name;       /* ptr NULL: not known */
+    int64_t bytes, major, minor, multiprocessors;
+};
+
+struct missing_row {
+    static_text what, how; /* what cannot be told, and the switch that records it */
+};
+
+struct capture {
+    bool record_shapes, profile_memory, with_stack, with_modules, with_flops;
+    struct listed_row *device;
+    uint32_t devices;
+    int64_t rank, world_size; /* TRACE_UNKNOWN */
+    str backend;              /* ptr NULL */
+    struct missing_row *missing;
+    uint32_t missings;
+};
+
+/* How device work was led back to the host. */
+struct rung_row {
+    uint8_t rung; /* enum rung */
+    uint64_t events;
+    int64_t ns;
+};
+
+struct linking {
+    struct rung_row rung[RUNGS];
+    double coverage; /* share of device time that has an owner; negative: there is none */
+    uint64_t before_events;
+    int64_t before_ns;
+};
+
+/* A device. */
+struct gap_row {
+    uint8_t kind; /* enum gap_class */
+    uint64_t count;
+    int64_t ns;
+};
+
+struct blame_row {
+    uint8_t reason; /* enum blame */
+    int64_t ns;
+};
+
+struct long_gap_row {
+    int64_t first_ns, ns;
+    uint8_t kind;   /* enum gap_class, the one that most of it is */
+    uint8_t reason; /* enum blame, of GAP_HOST_LATE; BLAMES: none */
+    str next;       /* what the device did then */
+    str op;         /* to which it is owed; ptr NULL: not known */
+    str step;       /* in which it was launched; ptr NULL: in none */
+};
+
+struct trace_device {
+    str device; /* its process in the file */
+    str name;   /* ptr NULL: not known */
+    uint32_t streams;
+    uint64_t events;
+    int64_t first_ns, last_ns; /* the window: from its first event to its last */
+    int64_t window_ns, busy_ns, idle_ns;
+    double busy, compute_busy;
+    int64_t computation_ns, exposed_communication_ns, exposed_memcpy_ns;
+    uint64_t gaps;
+    struct gap_row gap[GAP_CLASSES]; /* the largest first; those that are there */
+    uint32_t gap_kinds;
+    struct blame_row blame[BLAMES]; /* likewise */
+    uint32_t blames;
+    uint64_t histogram[GAP_BINS];
+    struct long_gap_row *longest; /* the longest first, LONGEST_GAPS at most */
+    uint32_t longests;
+    double bin[BUSY_BINS]; /* how busy it was in each of so many equal parts of the window */
+};
+
+/* A step of the training loop. */
+enum step_kind { STEP_PLAIN, STEP_WARM_UP, STEP_CUT, STEP_EMPTY, STEP_KINDS };
+
+struct trace_step {
+    str name;
+    int64_t first_ns, ns; /* of the host's range */
+    int64_t device_ns;    /* of the work that was launched within */
+    uint64_t work;
+    int64_t aware_ns; /* from the begin of it, or of its work, to the end of both */
+    double busy;      /* how much of that the devices worked for it; negative: not known */
+    uint8_t kind;     /* enum step_kind */
+};
+
+struct step_statistics {
+    uint32_t count; /* steps that are not empty */
+    double mean_ns, std_ns, median_ns, p95_ns, p99_ns;
+    int64_t min_ns, max_ns;
+};
+
+struct trace_report {
+    struct trace_file file;
+    struct capture capture;
+    struct linking linking;
+    struct trace_device *device;
+    uint32_t devices;
+    struct trace_step *step;
+    uint32_t steps;
+    struct step_statistics statistics;
+    struct figures figures;
+};
+
+/* Everything is taken from `arena`; path and size are the caller's to fill. */
+enum vrs_status trace_report_make(const struct trace *t, struct arena *arena,
+                                  struct trace_report *ret, struct vrs_error *err) MUST_CHECK;
+
+extern const struct row_type trace_report_row_type, trace_step_row_type, operator_row_type,
+    kernel_row_type, call_row_type, copy_row_type, long_gap_row_type, trace_memory_row_type;
+
+extern const char *const trace_step_kind_names[STEP_KINDS];
+
+#endif

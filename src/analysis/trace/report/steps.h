@@ -1,0 +1,17 @@
+/* steps.h - the steps of the training loop, and the device work that each launched. */
+#ifndef VRS_ANALYSIS_TRACE_REPORT_STEPS_H
+#define VRS_ANALYSIS_TRACE_REPORT_STEPS_H
+
+#include <stdbool.h>
+
+#include "analysis/trace/report/report.h"
+#include "analysis/trace/study/study.h"
+#include "base/arena.h"
+
+/* Fills step, steps and statistics.  False when out of memory. */
+bool trace_steps_make(const struct trace_study *s, struct arena *arena, struct trace_report *ret);
+
+/* The step in which a span began, on whatever thread, or NO_ROW. */
+uint32_t trace_step_of(const struct trace_report *report, int64_t moment);
+
+#endif
