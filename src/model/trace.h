@@ -160,6 +160,7 @@ struct trace_header {
     uint32_t backend;         /* string_id */
     uint64_t times_integer, times_other, times_missing; /* how the times are written */
     uint64_t out_of_memory;                             /* events of that name */
+    bool has_stacks, has_shapes;                        /* events have args of them */
 };
 
 /* What was read around, each counted; the first at this byte of the unpacked input. */

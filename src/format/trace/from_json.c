@@ -200,6 +200,16 @@ static enum vrs_status end_array(void *self, uint64_t offset, struct vrs_error *
     return VRS_OK;
 }
 
+/* That stacks and shapes were recorded is told by the events, too, in old files by them alone. */
+static void note_switches(struct reading *r)
+{
+    struct trace_header *h = &r->trace->header;
+    h->has_stacks = h->has_stacks || r->key == KEY_CALL_STACK;
+    h->has_shapes = h->has_shapes || r->key == KEY_INPUT_DIMS || r->key == KEY_INPUT_DIMS_2021;
+    if (r->key == KEY_CALL_STACK || r->key == KEY_INPUT_DIMS || r->key == KEY_INPUT_DIMS_2021)
+        r->key = KEY_OTHER;
+}
+
 static enum vrs_status key(void *self, str text, uint64_t offset, bool *ret_take,
                            struct vrs_error *err)
 {
@@ -211,6 +221,8 @@ static enum vrs_status key(void *self, str text, uint64_t offset, bool *ret_take
     r->key = trace_key_of(text);
     if (r->place == PLACE_FILE)
         r->is_snapshot = r->is_snapshot || r->key == KEY_SEGMENTS || r->key == KEY_DEVICE_TRACES;
+    if (r->place == PLACE_ARGS)
+        note_switches(r);
     *ret_take = r->key != KEY_OTHER;
     return VRS_OK;
 }

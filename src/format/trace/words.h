@@ -41,6 +41,9 @@ enum trace_key {
     KEY_TOTAL_ALLOCATED,
     KEY_TOTAL_RESERVED,
     KEY_LABELS,
+    KEY_CALL_STACK,
+    KEY_INPUT_DIMS,
+    KEY_INPUT_DIMS_2021,
     /* of a listed device, and of the distributed job */
     KEY_TOTAL_GLOBAL_MEM,
     KEY_COMPUTE_MAJOR,

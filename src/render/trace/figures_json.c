@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "analysis/trace/busy/busy.h"
 #include "analysis/trace/memory/memory.h"

@@ -81,6 +81,16 @@ void human_duration(struct buf *to, uint64_t us)
                    (unsigned)(seconds / 60 % 60));
 }
 
+void human_ns(struct buf *to, uint64_t ns)
+{
+    if (ns < 1000)
+        buf_format(to, "%u ns", (unsigned)ns);
+    else if (ns < 1000000)
+        buf_format(to, "%u.%u us", (unsigned)(ns / 1000), (unsigned)(ns % 1000 / 100));
+    else
+        human_duration(to, ns / 1000);
+}
+
 void paint_on(struct buf *to, const struct style *style, enum paint paint)
 {
     static const char *const sequences[] = {

@@ -293,6 +293,14 @@ static void count_pairs(const struct trace *t, struct figures *ret)
     }
 }
 
+bool figures_are_of_torch(const struct figures *f)
+{
+    for (uint32_t k = 0; k < SPAN_KINDS; k++)
+        if (k != SPAN_OTHER && k != SPAN_WINDOW && f->kinds[k] > 0)
+            return true;
+    return false;
+}
+
 /* Rows and texts of the trace and of scratch, both of which go before the figures. */
 
 static bool keep_rows(struct arena *arena, void **rows, size_t bytes)

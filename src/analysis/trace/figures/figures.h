@@ -80,6 +80,9 @@ struct figures {
     uint64_t pairs_started, pairs_finished; /* links from forward to backward */
 };
 
+/* Whether any event is of a kind that torch.profiler records: not in traces of other tools. */
+bool figures_are_of_torch(const struct figures *f);
+
 /* What it points to is taken from `arena`. */
 enum vrs_status figures_make(const struct trace_study *s, struct arena *arena, struct figures *ret,
                              struct vrs_error *err) MUST_CHECK;

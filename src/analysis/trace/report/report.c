@@ -7,6 +7,7 @@
 
 #include "analysis/trace/busy/busy.h"
 #include "analysis/trace/report/steps.h"
+#include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
 #include "base/table.h"
 #include "model/ids.h"
@@ -62,7 +63,8 @@ static bool devices_listed(const struct trace *t, struct arena *arena, struct ca
 static bool missing_find(const struct trace_study *s, const struct figures *f, bool has_steps,
                          struct arena *arena, struct capture *ret)
 {
-    const bool has_frames = f->kinds[SPAN_PYTHON] > 0;
+    const struct trace_header *h = &s->trace->header;
+    const bool has_frames = f->kinds[SPAN_PYTHON] > 0 || h->has_stacks;
     const struct {
         bool missing;
         struct missing_row row;
@@ -72,13 +74,13 @@ static bool missing_find(const struct trace_study *s, const struct figures *f, b
         { !has_steps, { "steps", "schedule=schedule(...), and prof.step() in each step" } },
         { !has_frames, { "source lines", "with_stack=True" } },
         { s->trace->memory.rows.len == 0, { "memory", "profile_memory=True" } },
-        { !ret->record_shapes, { "input shapes", "record_shapes=True" } },
+        { !ret->record_shapes && !h->has_shapes, { "input shapes", "record_shapes=True" } },
     };
     enum { MOST = sizeof all / sizeof *all };
     ret->missing = arena_array(arena, struct missing_row, MOST);
     if (ret->missing == NULL)
         return false;
-    for (uint32_t i = 0; i < MOST; i++)
+    for (uint32_t i = 0; i < MOST && figures_are_of_torch(f); i++)
         if (all[i].missing)
             ret->missing[ret->missings++] = all[i].row;
     return true;

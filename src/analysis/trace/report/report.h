@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/trace/busy/busy.h"
 #include "analysis/trace/figures/figures.h"
+#include "analysis/trace/study/names.h"
+#include "analysis/trace/study/study.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/field.h"
@@ -124,7 +127,18 @@ struct step_statistics {
     int64_t min_ns, max_ns;
 };
 
+/* Parts of the text; none: the first screen. */
+enum trace_section {
+    SECTION_OPS = 1,
+    SECTION_KERNELS = 2,
+    SECTION_GAPS = 4,
+    SECTION_STEPS = 8,
+    SECTION_MEMORY = 16,
+    SECTION_CALLS = 32,
+};
+
 struct trace_report {
+    uint32_t sections; /* enum trace_section, that the text is to show alone; 0: a page */
     struct trace_file file;
     struct capture capture;
     struct linking linking;

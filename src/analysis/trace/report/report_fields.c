@@ -1,14 +1,14 @@
 /* report_fields.c - the members of what a trace says, as JSON, CSV and columns have them. */
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
+#include "analysis/trace/busy/busy.h"
+#include "analysis/trace/memory/memory.h"
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
 #include "analysis/trace/tables/tables.h"
 #include "base/field.h"
-#include "base/str.h"
 #include "model/trace.h"
 
 const char *const trace_step_kind_names[STEP_KINDS] = {

@@ -3,6 +3,7 @@
 #define VRS_ANALYSIS_TRACE_REPORT_STEPS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/study/study.h"

@@ -1,0 +1,154 @@
+/* cmd_trace.c - vramscope trace. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "answer.h"
+#include "command.h"
+#include "help.h"
+#include "inputs.h"
+#include "message.h"
+#include "options.h"
+#include "terminal.h"
+#include "vramscope/trace.h"
+
+struct trace_settings {
+    struct common common;
+    bool ops, kernels, gaps, steps, memory, calls;
+};
+
+#define IN(member) offsetof(struct trace_settings, member)
+
+static const struct option_spec options[] = {
+    { 0, "ops", NULL, "print the table of operators, as key_averages() has it", OPTION_FLAG,
+      IN(ops), NULL },
+    { 0, "kernels", NULL, "print what ran on the devices, and the copies", OPTION_FLAG,
+      IN(kernels), NULL },
+    { 0, "gaps", NULL, "print why the devices waited, and the longest gaps", OPTION_FLAG, IN(gaps),
+      NULL },
+    { 0, "steps", NULL, "print the steps of the training loop", OPTION_FLAG, IN(steps), NULL },
+    { 0, "memory", NULL, "print what the allocators had in use", OPTION_FLAG, IN(memory), NULL },
+    { 0, "calls", NULL, "print the calls of the runtime and the driver", OPTION_FLAG, IN(calls),
+      NULL },
+    OPTION_ROWS("print at most COUNT rows of each table (default 5 on the page, else all)"),
+    OPTION_CSV("the operators"),
+    { 0, "limit", "NAME=VALUE",
+      "raise a limit on what a file may contain: nesting, string, strings, items, unpacked",
+      OPTION_LIMIT, offsetof(struct common, limits), "nesting= string= strings= items= unpacked=" },
+    { 0 },
+};
+
+static uint32_t sections_of(const struct trace_settings *s)
+{
+    return (s->ops ? (uint32_t)VRS_TRACE_OPS : 0) |
+           (s->kernels ? (uint32_t)VRS_TRACE_KERNELS : 0) |
+           (s->gaps ? (uint32_t)VRS_TRACE_GAPS : 0) | (s->steps ? (uint32_t)VRS_TRACE_STEPS : 0) |
+           (s->memory ? (uint32_t)VRS_TRACE_MEMORY : 0) |
+           (s->calls ? (uint32_t)VRS_TRACE_CALLS : 0);
+}
+
+static bool read_progress(void *arg, uint64_t done, uint64_t total)
+{
+    (void)arg;
+    progress_bytes(done, total);
+    return true;
+}
+
+/* One file's answer; NULL where it has said why there is none. */
+static struct vrs_result *ask(const struct trace_settings *s, const char *path, int *ret_status)
+{
+    struct vrs_limits limits = s->common.limits;
+    limits.size = sizeof limits;
+    struct vrs_open_options open = { .size = sizeof open,
+                                     .limits = &limits,
+                                     .progress = read_progress };
+    struct vrs_trace_options about = { .size = sizeof about,
+                                       .path = path,
+                                       .sections = sections_of(s) };
+    struct vrs_trace *trace = NULL;
+    struct vrs_result *result = NULL;
+    struct vrs_error err;
+    progress_start("reading");
+    enum vrs_status status = vrs_open_trace(path, &open, &trace, &err);
+    if (status == VRS_OK)
+        status = vrs_trace_report(trace, &about, &result, &err);
+    vrs_close_trace(trace);
+    progress_hide();
+    if (status == VRS_OK)
+        return result;
+    message_failure(path, &err);
+    *ret_status = failure_exit(status);
+    return NULL;
+}
+
+/* Answers each file that can be read, and writes all of them as one. */
+static int answer_all(const struct trace_settings *s, const struct inputs *inputs)
+{
+    int exit_status = EXIT_DONE;
+    uint32_t count = 0;
+    const struct vrs_write_options write = { .size = sizeof write };
+    struct vrs_result **results = calloc(inputs->count, sizeof *results);
+    if (results == NULL) {
+        message("out of memory");
+        return EXIT_FAILED;
+    }
+    for (uint32_t i = 0; i < inputs->count; i++) {
+        results[count] = ask(s, inputs->at[i].path, &exit_status);
+        count += results[count] != NULL;
+    }
+    if (count == 1 && !inputs->several) {
+        exit_status = failures_exit(exit_status, answer_write(&s->common, write, results[0]));
+    } else if (count > 0) {
+        struct vrs_result *joined = NULL;
+        struct vrs_error err;
+        enum vrs_status status = vrs_merge((const struct vrs_result *const *)results, count,
+                                           &joined, &err);
+        if (status == VRS_OK)
+            exit_status = failures_exit(exit_status, answer_write(&s->common, write, joined));
+        else
+            message_failure("joining", &err);
+        vrs_result_free(joined);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        vrs_result_free(results[i]);
+    free(results);
+    return exit_status;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct trace_settings settings = { 0 };
+    int files = 0, ended = EXIT_DONE;
+    struct inputs inputs;
+    if (!verb_begins(self, argc, argv, &settings, &files, &ended))
+        return ended;
+    if (files == 0) {
+        message("%s needs a FILE, a folder, or - for standard input (vramscope help %s)",
+                self->name, self->name);
+        return EXIT_USAGE;
+    }
+    int found = inputs_find(files, argv, &inputs);
+    inputs_sort(&inputs);
+    if (found == EXIT_USAGE || answer_output_is_input("-o", settings.common.output, &inputs))
+        found = EXIT_USAGE;
+    else if (inputs.count > 0)
+        found = failures_exit(found, answer_all(&settings, &inputs));
+    inputs_free(&inputs);
+    return found;
+}
+
+const struct command cmd_trace = {
+    .name = "trace",
+    .summary = "where the time goes, from a profiler trace",
+    .synopsis = "[options] FILE...",
+    .about = "Reads a trace of torch.profiler (Chrome Trace Event JSON, plain, in gzip or zstd)\n"
+             "and says how busy the GPU was, why it was idle and who is to blame, which steps,\n"
+             "operators and kernels took the time.\n"
+             "Exit status: 0 done, 2 usage, 3 a file or the system failed, 130 interrupted.\n",
+    .examples = "vramscope trace run.pt.trace.json.gz # the page\n"
+                "vramscope trace run.pt.trace.json.gz --gaps # why the GPU was idle\n"
+                "vramscope trace run.pt.trace.json.gz --ops -n 30 # thirty operators\n",
+    .options = { options, output_options },
+    .run = run,
+};

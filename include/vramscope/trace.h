@@ -1,0 +1,55 @@
+/* trace.h - what can be asked of a trace of torch.profiler: where the time of a run went.
+ *
+ * A trace is Chrome Trace Event JSON, plain, in gzip or in zstd.  Lifetimes, threads and errors are
+ * those of vramscope.h; a result outlives the trace that it is about. */
+#ifndef VRAMSCOPE_TRACE_H
+#define VRAMSCOPE_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vramscope/vramscope.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct vrs_trace;
+
+/* Opens a path; "-" is standard input.  Pipes work.  Of the options, `replay` means nothing here.
+ * A memory snapshot fails with VRS_UNSUPPORTED, and the message names what reads it. */
+VRS_API enum vrs_status vrs_open_trace(const char *path, const struct vrs_open_options *options,
+                                       struct vrs_trace **ret, struct vrs_error *err);
+/* The same of bytes in memory, which must stay until the call returns. */
+VRS_API enum vrs_status vrs_open_trace_bytes(const void *bytes, size_t len, const char *name,
+                                             const struct vrs_open_options *options,
+                                             struct vrs_trace **ret, struct vrs_error *err);
+VRS_API void vrs_close_trace(struct vrs_trace *trace);
+
+/* Parts of VRS_TEXT, each with all its rows. */
+enum vrs_trace_section {
+    VRS_TRACE_OPS = 1,     /* operators, as key_averages() has them */
+    VRS_TRACE_KERNELS = 2, /* what ran on devices, and copies */
+    VRS_TRACE_GAPS = 4,    /* why devices waited, and the longest gaps */
+    VRS_TRACE_STEPS = 8,
+    VRS_TRACE_MEMORY = 16,
+    VRS_TRACE_CALLS = 32 /* of the runtime and the driver: launches, synchronisation */
+};
+
+struct vrs_trace_options {
+    size_t size;
+    const char *path;  /* shown as the file's name; NULL: the path it was opened with */
+    uint32_t sections; /* enum vrs_trace_section, which VRS_TEXT shows alone; 0: a page */
+};
+
+/* How busy the devices were and why they waited, steps, operators, kernels, copies, calls and
+ * memory.  VRS_TEXT, VRS_JSON, and VRS_CSV of the operators. */
+VRS_API enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
+                                         const struct vrs_trace_options *options,
+                                         struct vrs_result **ret, struct vrs_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

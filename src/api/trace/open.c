@@ -1,0 +1,94 @@
+/* open.c - from a path or bytes to a trace. */
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "api/file.h"
+#include "api/opening.h"
+#include "api/trace/trace_file.h"
+#include "base/fail.h"
+#include "base/vec.h"
+#include "format/input/limits.h"
+#include "format/input/source.h"
+#include "format/input/window.h"
+#include "format/read_trace.h"
+#include "model/trace.h"
+#include "vramscope/trace.h"
+#include "vramscope/vramscope.h"
+
+/* Where what was opened goes. */
+struct opened {
+    const char *path;
+    struct vrs_trace **ret;
+};
+
+static struct vrs_trace *make(const char *path)
+{
+    void *trace = NULL, *name = NULL;
+    size_t len = strlen(path) + 1;
+    if (!vec_resize(&trace, 1, sizeof(struct vrs_trace)))
+        return NULL;
+    if (!vec_resize(&name, len, 1)) {
+        vec_resize(&trace, 0, 0);
+        return NULL;
+    }
+    memcpy(name, path, len);
+    *(struct vrs_trace *)trace = (struct vrs_trace){ .path = name };
+    return trace;
+}
+
+static void unmake(struct vrs_trace *t)
+{
+    void *name = t->path, *trace = t;
+    vec_resize(&name, 0, 0);
+    vec_resize(&trace, 0, 0);
+}
+
+static enum vrs_status open_trace(void *arg, struct source source, uint64_t size_bytes,
+                                  const struct vrs_open_options *o, struct vrs_error *err)
+{
+    const struct opened *opened = arg;
+    struct limits limits;
+    TRY(limits_from(o->limits, &limits, err));
+    struct read_trace_options read = { .limits = &limits,
+                                       .size_bytes = size_bytes,
+                                       .progress = o->progress,
+                                       .progress_arg = o->progress_arg };
+    struct vrs_trace *t = make(opened->path);
+    if (t == NULL)
+        return vrs_no_memory(err);
+    t->size_bytes = size_bytes;
+    enum vrs_status status = read_trace(source, &read, &t->model, err);
+    if (status == VRS_OK)
+        *opened->ret = t;
+    else
+        unmake(t);
+    return status;
+}
+
+enum vrs_status vrs_open_trace(const char *path, const struct vrs_open_options *options,
+                               struct vrs_trace **ret, struct vrs_error *err)
+{
+    struct opened opened = { path, ret };
+    return open_path(path, options, open_trace, &opened, err);
+}
+
+enum vrs_status vrs_open_trace_bytes(const void *bytes, size_t len, const char *name,
+                                     const struct vrs_open_options *options, struct vrs_trace **ret,
+                                     struct vrs_error *err)
+{
+    const uint8_t *at = bytes;
+    struct memory_bytes memory = { .start = at, .end = len == 0 ? at : at + len };
+    struct opened opened = { name, ret };
+    struct vrs_open_options o = { 0 };
+    options_take(&o, sizeof o, options);
+    return open_trace(&opened, source_of_memory(&memory), len, &o, err);
+}
+
+void vrs_close_trace(struct vrs_trace *trace)
+{
+    if (trace == NULL)
+        return;
+    trace_free(&trace->model);
+    unmake(trace);
+}

@@ -1,0 +1,363 @@
+/* trace_tables.c - each table is its columns and a function that fills a row. */
+#include "render/trace/trace_tables.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/trace/busy/busy.h"
+#include "analysis/trace/memory/memory.h"
+#include "analysis/trace/tables/tables.h"
+#include "base/str.h"
+#include "render/trace/trace_words.h"
+#include "render/write/cells.h"
+#include "render/write/escape.h"
+#include "render/write/text.h"
+
+enum { NAME_LEAST = 16 };
+
+/* Fills the cells of the row `i`. */
+typedef void fill_row(struct cells *cells, const void *from, uint32_t i, str *cell);
+
+struct drawing {
+    const struct text_column *column;
+    uint32_t columns, rows, most;
+    const void *from;
+    fill_row *fill;
+    const char *one; /* what a row is, for the line about those left out */
+};
+
+#define COLUMNS(array) .column = (array), .columns = sizeof(array) / sizeof *(array)
+
+static void draw(struct buf *to, const struct style *style, const struct drawing *d)
+{
+    uint32_t shown = d->rows < d->most ? d->rows : d->most;
+    struct cells cells;
+    if (shown == 0)
+        return;
+    cells_init(&cells, style);
+    str *cell = cells_array(&cells, shown, d->columns);
+    if (cell != NULL) {
+        for (uint32_t i = 0; i < shown; i++)
+            d->fill(&cells, d->from, i, cell + (size_t)i * d->columns);
+        struct text_table table = { d->column, d->columns, shown, cell, 2 };
+        text_table(to, style, &table);
+    }
+    cells_free(&cells, to);
+    if (shown < d->rows) {
+        buf_text(to, "  and ");
+        human_counted(to, d->rows - shown, d->one, style->ascii);
+        buf_text(to, " more\n");
+    }
+    buf_char(to, '\n');
+}
+
+/* Cells. */
+
+static str cell_ns(struct cells *cells, int64_t ns)
+{
+    if (ns < 0) {
+        buf_char(&cells->text, '-');
+        ns = -ns;
+    }
+    human_ns(&cells->text, (uint64_t)ns);
+    return cell_end(cells);
+}
+
+static str cell_word(struct cells *cells, const char *word)
+{
+    buf_text(&cells->text, word);
+    return cell_end(cells);
+}
+
+static str cell_part(struct cells *cells, int64_t part, int64_t whole)
+{
+    return cell_share(cells, part < 0 || whole <= 0 ? -1 : (double)part / (double)whole);
+}
+
+static str cell_name(struct cells *cells, str name)
+{
+    return name.ptr == NULL ? S("-") : cell_text(cells, name);
+}
+
+/* Steps. */
+
+static void fill_step(struct cells *cells, const void *from, uint32_t i, str *cell)
+{
+    const struct trace_report *r = from;
+    const struct trace_step *s = &r->step[i];
+    cell[0] = cell_text(cells, s->name);
+    cell[1] = cell_ns(cells, s->first_ns - r->figures.first_ns);
+    cell[2] = cell_ns(cells, s->ns);
+    cell[3] = cell_ns(cells, s->device_ns);
+    cell[4] = cell_count(cells, s->work);
+    cell[5] = cell_share(cells, s->busy);
+    cell[6] = cell_word(cells, trace_step_word(s->kind));
+}
+
+void trace_steps_table(struct buf *to, const struct style *style, const struct trace_report *r,
+                       uint32_t most)
+{
+    static const struct text_column columns[] = {
+        { "step", false, true, NAME_LEAST, CUT_MIDDLE },
+        { "begins", true, false, 0, CUT_END },
+        { "host", true, false, 0, CUT_END },
+        { "device", true, false, 0, CUT_END },
+        { "work", true, false, 0, CUT_END },
+        { "busy", true, false, 0, CUT_END },
+        { "", false, false, 0, CUT_END },
+    };
+    struct drawing d = { COLUMNS(columns), r->steps, most, r, fill_step, "step" };
+    draw(to, style, &d);
+}
+
+/* Operators. */
+
+static void fill_host_op(struct cells *cells, const void *from, uint32_t i, str *cell)
+{
+    const struct tables *t = from;
+    const struct operator_row *o = &t->op[i];
+    cell[0] = cell_text(cells, o->name);
+    cell[1] = cell_count(cells, o->calls);
+    cell[2] = cell_ns(cells, o->self_cpu_ns);
+    cell[3] = cell_part(cells, o->self_cpu_ns, t->self_cpu_ns);
+    cell[4] = cell_ns(cells, o->cpu_total_ns);
+}
+
+static void fill_op(struct cells *cells, const void *from, uint32_t i, str *cell)
+{
+    const struct tables *t = from;
+    const struct operator_row *o = &t->op[i];
+    fill_host_op(cells, from, i, cell);
+    cell[5] = cell_ns(cells, o->self_device_ns);
+    cell[6] = cell_part(cells, o->self_device_ns, t->device_ns);
+}
+
+void trace_ops_table(struct buf *to, const struct style *style, const struct trace_report *r,
+                     uint32_t most)
+{
+    static const struct text_column columns[] = {
+        { "operator", false, true, NAME_LEAST, CUT_MIDDLE },
+        { "calls", true, false, 0, CUT_END },
+        { "self CPU", true, false, 0, CUT_END },
+        { "share", true, false, 0, CUT_END },
+        { "CPU total", true, false, 0, CUT_END },
+        { "self device", true, false, 0, CUT_END },
+        { "share", true, false, 0, CUT_END },
+    };
+    enum { DEVICE_COLUMNS = 2 };
+    const struct tables *t = &r->figures.tables;
+    uint32_t hidden = t->kernels == 0 ? DEVICE_COLUMNS : 0;
+    struct drawing d = { columns, sizeof columns / sizeof *columns - hidden, t->ops, most, t,
+                         hidden == 0 ? fill_op : fill_host_op, "operator" };
+    draw(to, style, &d);
+}
+
+/* Device work. */
+
+static void fill_kernel(struct cells *cells, const void *from, uint32_t i, str *cell)
+{
+    const struct tables *t = from;
+    const struct name_row *k = &t->kernel[i];
+    cell[0] = cell_text(cells, k->name);
+    cell[1] = cell_count(cells, k->calls);
+    cell[2] = cell_ns(cells, k->ns);
+    cell[3] = cell_part(cells, k->ns, t->device_ns);
+    cell[4] = cell_ns(cells, k->ns / (int64_t)k->calls);
+}
+
+void trace_kernels_table(struct buf *to, const struct style *style, const struct trace_report *r,
+                         uint32_t most)
+{
+    static const struct text_column columns[] = {
+        { "on the device", false, true, NAME_LEAST, CUT_MIDDLE },
+        { "calls", true, false, 0, CUT_END },
+        { "total", true, false, 0, CUT_END },
+        { "share", true, false, 0, CUT_END },
+        { "mean", true, false, 0, CUT_END },
+    };
+    const struct tables *t = &r->figures.tables;
+    struct drawing d = { COLUMNS(columns), t->kernels, most, t, fill_kernel, "name" };
+    draw(to, style, &d);
+}
+
+static void fill_copy(struct cells *cells, const void *from, uint32_t i, str *cell)
+{
+    const double second = 1e9;
+    const struct copy_row *c = (const struct copy_row *)from + i;
+    cell[0] = cell_text(cells, c->kind);
+    cell[1] = cell_count(cells, c->calls);
+    cell[2] = cell_bytes(cells, (int64_t)c->bytes);
+    cell[3] = cell_ns(cells, c->ns);
+    if (c->ns > 0) {
+        human_bytes(&cells->text, (int64_t)((double)c->bytes / (double)c->ns * second));
+        buf_text(&cells->text, "/s");
+    }
+    cell[4] = cell_end(cells);
+}
+
+void trace_copies_table(struct buf *to, const struct style *style, const struct trace_report *r,
+                        uint32_t most)
+{
+    static const struct text_column columns[] = {
+        { "copies", false, true, NAME_LEAST, CUT_MIDDLE },
+        { "calls", true, false, 0, CUT_END },
+        { "bytes", true, false, 0, CUT_END },
+        { "total", true, false, 0, CUT_END },
+        { "rate", true, false, 0, CUT_END },
+    };
+    const struct tables *t = &r->figures.tables;
+    struct drawing d = { COLUMNS(columns), t->copies, most, t->copy, fill_copy, "kind" };
+    draw(to, style, &d);
+}
+
+static void fill_call(struct cells *cells, const void *from, uint32_t i, str *cell)
+{
+    const struct name_row *c = (const struct name_row *)from + i;
+    cell[0] = cell_text(cells, c->name);
+    cell[1] = cell_count(cells, c->calls);
+    cell[2] = cell_ns(cells, c->ns);
+    cell[3] = cell_ns(cells, c->ns / (int64_t)c->calls);
+}
+
+void trace_calls_table(struct buf *to, const struct style *style, const struct trace_report *r,
+                       uint32_t most)
+{
+    static const struct text_column columns[] = {
+        { "call", false, true, NAME_LEAST, CUT_MIDDLE },
+        { "calls", true, false, 0, CUT_END },
+        { "total", true, false, 0, CUT_END },
+        { "mean", true, false, 0, CUT_END },
+    };
+    const struct tables *t = &r->figures.tables;
+    struct drawing d = { COLUMNS(columns), t->calls, most, t->call, fill_call, "call" };
+    draw(to, style, &d);
+    if (!t->has_delays)
+        return;
+    buf_text(to, "  from the end of a launch to the start on the device: ");
+    human_ns(to, t->delay_median_ns > 0 ? (uint64_t)t->delay_median_ns : 0);
+    buf_text(to, " in the median, ");
+    human_ns(to, t->delay_most_ns > 0 ? (uint64_t)t->delay_most_ns : 0);
+    buf_text(to, " at most\n\n");
+}
+
+/* Memory. */
+
+static void fill_memory(struct cells *cells, const void *from, uint32_t i, str *cell)
+{
+    const struct memory_row *m = (const struct memory_row *)from + i;
+    trace_memory_device(&cells->text, m->device_type, m->device_number);
+    cell[0] = cell_end(cells);
+    cell[1] = cell_count(cells, m->allocs);
+    cell[2] = cell_count(cells, m->frees);
+    cell[3] = cell_bytes(cells, m->base);
+    cell[4] = cell_bytes(cells, m->peak);
+    cell[5] = cell_bytes(cells, m->final);
+    cell[6] = cell_word(cells, m->is_lower_bound ? "lower bounds: no totals" : "");
+}
+
+void trace_memory_table(struct buf *to, const struct style *style, const struct trace_report *r,
+                        uint32_t most)
+{
+    static const struct text_column columns[] = {
+        { "memory", false, false, 0, CUT_END }, { "allocs", true, false, 0, CUT_END },
+        { "frees", true, false, 0, CUT_END },   { "before", true, false, 0, CUT_END },
+        { "peak", true, false, 0, CUT_END },    { "end", true, false, 0, CUT_END },
+        { "", false, false, 0, CUT_END },
+    };
+    const struct memory *m = &r->figures.memory;
+    struct drawing d = { COLUMNS(columns), m->rows, most, m->row, fill_memory, "device" };
+    draw(to, style, &d);
+}
+
+/* Gaps. */
+
+static void fill_class(struct cells *cells, const void *from, uint32_t i, str *cell)
+{
+    const struct trace_device *d = from;
+    cell[0] = cell_word(cells, trace_gap_word(d->gap[i].kind));
+    cell[1] = cell_count(cells, d->gap[i].count);
+    cell[2] = cell_ns(cells, d->gap[i].ns);
+    cell[3] = cell_part(cells, d->gap[i].ns, d->idle_ns);
+}
+
+static void fill_reason(struct cells *cells, const void *from, uint32_t i, str *cell)
+{
+    const struct trace_device *d = from;
+    cell[0] = cell_word(cells, trace_reason_word(d->blame[i].reason));
+    cell[1] = cell_ns(cells, d->blame[i].ns);
+    cell[2] = cell_part(cells, d->blame[i].ns, d->idle_ns);
+}
+
+static void fill_bin(struct cells *cells, const void *from, uint32_t i, str *cell)
+{
+    static const char *const words[GAP_BINS] = {
+        "below 1 us",      "1 us to 10 us",  "10 us to 100 us",
+        "100 us to 1 ms", "1 ms to 10 ms", "10 ms and more",
+    };
+    const struct trace_device *d = from;
+    cell[0] = cell_word(cells, words[i]);
+    cell[1] = cell_count(cells, d->histogram[i]);
+}
+
+static void fill_longest(struct cells *cells, const void *from, uint32_t i, str *cell)
+{
+    const struct trace_device *d = from;
+    const struct long_gap_row *g = &d->longest[i];
+    cell[0] = cell_ns(cells, g->ns);
+    cell[1] = cell_ns(cells, g->first_ns - d->first_ns);
+    cell[2] = cell_word(cells, g->kind == GAP_HOST_LATE ? trace_reason_word(g->reason)
+                                                        : trace_gap_word(g->kind));
+    cell[3] = cell_name(cells, g->step);
+    cell[4] = cell_name(cells, g->op);
+    cell[5] = cell_name(cells, g->next);
+}
+
+static void device_gaps(struct buf *to, const struct style *style, const struct trace_device *d,
+                        uint32_t most)
+{
+    static const struct text_column classes[] = {
+        { "idle", false, false, 0, CUT_END },
+        { "gaps", true, false, 0, CUT_END },
+        { "total", true, false, 0, CUT_END },
+        { "share", true, false, 0, CUT_END },
+    };
+    static const struct text_column reasons[] = {
+        { "the late host was in", false, false, 0, CUT_END },
+        { "total", true, false, 0, CUT_END },
+        { "share", true, false, 0, CUT_END },
+    };
+    static const struct text_column bins[] = {
+        { "length", false, false, 0, CUT_END },
+        { "gaps", true, false, 0, CUT_END },
+    };
+    static const struct text_column longest[] = {
+        { "longest", true, false, 0, CUT_END },
+        { "at", true, false, 0, CUT_END },
+        { "because of", false, true, 10, CUT_END },
+        { "step", false, true, 8, CUT_MIDDLE },
+        { "before operator", false, true, 10, CUT_MIDDLE },
+        { "on the device", false, true, 10, CUT_END },
+    };
+    struct drawing all[] = {
+        { COLUMNS(classes), d->gap_kinds, UINT32_MAX, d, fill_class, "class" },
+        { COLUMNS(reasons), d->blames, UINT32_MAX, d, fill_reason, "reason" },
+        { COLUMNS(bins), d->gaps > 0 ? GAP_BINS : 0, UINT32_MAX, d, fill_bin, "length" },
+        { COLUMNS(longest), d->longests, most, d, fill_longest, "gap" },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        draw(to, style, &all[i]);
+}
+
+void trace_gaps_tables(struct buf *to, const struct style *style, const struct trace_report *r,
+                       uint32_t most)
+{
+    for (uint32_t i = 0; i < r->devices; i++) {
+        if (r->devices > 1) {
+            buf_text(to, "device ");
+            escape_text(to, r->device[i].device, style->ascii);
+            buf_char(to, '\n');
+        }
+        device_gaps(to, style, &r->device[i], most);
+    }
+}

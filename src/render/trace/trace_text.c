@@ -1,0 +1,190 @@
+/* trace_text.c - what a trace says, for people: the verdict, why devices waited, then tables. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/trace/busy/busy.h"
+#include "analysis/trace/report/report.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "model/ids.h"
+#include "render/answer/answer.h"
+#include "render/answer/envelope.h"
+#include "render/answer/next.h"
+#include "render/trace/trace_answer.h"
+#include "render/trace/trace_tables.h"
+#include "render/trace/trace_words.h"
+#include "render/write/escape.h"
+#include "render/write/human.h"
+#include "render/write/out.h"
+#include "render/write/text.h"
+
+enum { WORDS_INDENT = ENVELOPE_LABEL };
+
+/* The first line. */
+
+static void put_file(struct buf *to, const struct style *style, const struct trace_report *r)
+{
+    const struct trace_file *f = &r->file;
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    paint_on(&words, style, PAINT_BOLD);
+    escape_text(&words, str_equal(f->path, S("-")) ? S("standard input") : f->path, style->ascii);
+    paint_off(&words, style);
+    buf_text(&words, ": profiler trace, ");
+    if (f->size_bytes != UNKNOWN_U64) {
+        human_known_bytes(&words, f->size_bytes);
+        buf_text(&words, ", ");
+    }
+    human_counted(&words, f->events, "event", style->ascii);
+    buf_text(&words, f->complete ? ", complete" : ", ");
+    if (!f->complete) {
+        paint_on(&words, style, PAINT_BAD);
+        buf_text(&words, "INCOMPLETE: the file ends within");
+        paint_off(&words, style);
+    }
+    text_wrap(to, style, buf_slice(&words), 0, WORDS_INDENT);
+    buf_char(to, '\n');
+    buf_end(&words, to);
+}
+
+/* What was read around, in one line. */
+static void put_damage(struct buf *to, const struct style *style, const struct trace_report *r)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    for (uint32_t i = 0; i < r->file.damages; i++) {
+        const struct damage_row *d = &r->file.damage[i];
+        buf_text(&words, words.len == 0 ? "" : ", ");
+        trace_damage_words(&words, style, d);
+    }
+    if (words.len > 0)
+        envelope_words(to, style, "damage", &words);
+    buf_end(&words, to);
+}
+
+/* One line a device: how busy it was over time. */
+
+static void put_bins(struct buf *to, const struct style *style, const struct trace_device *d)
+{
+    static const char *const levels[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+    static const char ascii[] = " .:-=+*#@";
+    enum { LEVELS = sizeof levels / sizeof *levels, MARGIN = ENVELOPE_LABEL + 2, LEAST = 10 };
+    uint32_t columns = style->width > MARGIN + LEAST ? style->width - MARGIN : LEAST;
+    if (columns > BUSY_BINS)
+        columns = BUSY_BINS;
+    for (uint32_t c = 0; c < columns; c++) {
+        uint32_t from = c * BUSY_BINS / columns, end = (c + 1) * BUSY_BINS / columns;
+        double sum = 0;
+        for (uint32_t i = from; i < end; i++)
+            sum += d->bin[i] > 0 ? d->bin[i] : 0;
+        double level = sum / (end - from) * (LEVELS - 1);
+        uint32_t at = level > LEVELS - 1 ? LEVELS - 1 : (uint32_t)(level + 0.5);
+        at = at == 0 && sum > 0 ? 1 : at; /* a little is not nothing */
+        if (style->ascii)
+            buf_char(to, ascii[at]);
+        else
+            buf_text(to, levels[at]);
+    }
+    buf_char(to, '\n');
+}
+
+static void put_busy(struct buf *to, const struct style *style, const struct trace_report *r)
+{
+    for (uint32_t i = 0; i < r->devices; i++) {
+        if (r->device[i].window_ns <= 0)
+            continue;
+        envelope_label(to, style, "busy");
+        paint_on(to, style, PAINT_USED);
+        put_bins(to, style, &r->device[i]);
+        paint_off(to, style);
+    }
+}
+
+/* Sentences. */
+
+static void put_words(struct buf *to, const struct style *style, const char *label,
+                      const struct trace_report *r,
+                      void (*say)(struct buf *, const struct style *, const struct trace_report *))
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    say(&words, style, r);
+    if (words.len > 0)
+        envelope_words(to, style, label, &words);
+    buf_end(&words, to);
+}
+
+static void put_missing(struct buf *to, const struct style *style, const struct trace_report *r)
+{
+    for (uint32_t i = 0; i < r->capture.missings; i++) {
+        struct buf words;
+        buf_init(&words, SIZE_MAX / 2);
+        buf_format(&words, "no %s: record with %s", r->capture.missing[i].what,
+                   r->capture.missing[i].how);
+        envelope_words(to, style, i == 0 ? "missing" : "", &words);
+        buf_end(&words, to);
+    }
+}
+
+/* The first screen. */
+static void put_page(struct buf *to, const struct trace_report *r,
+                     const struct render_options *options)
+{
+    const struct style *style = &options->style;
+    enum { ROWS_SHOWN = 5 };
+    uint32_t rows = options->rows == 0 ? ROWS_SHOWN : options->rows;
+    put_words(to, style, "verdict", r, trace_verdict_words);
+    put_busy(to, style, r);
+    put_words(to, style, "idle", r, trace_idle_words);
+    put_words(to, style, "late", r, trace_late_words);
+    put_words(to, style, "steps", r, trace_steps_words);
+    put_words(to, style, "memory", r, trace_memory_words);
+    put_words(to, style, "links", r, trace_links_words);
+    put_missing(to, style, r);
+    buf_char(to, '\n');
+    trace_steps_table(to, style, r, rows);
+    trace_ops_table(to, style, r, rows);
+    trace_kernels_table(to, style, r, rows);
+    next_line(to, style, "next", "trace", r->file.path, r->devices > 0 ? " --gaps" : " --ops",
+              r->devices > 0 ? "why the devices waited" : "all operators");
+}
+
+/* The parts that were asked for, whole. */
+static void put_sections(struct buf *to, const struct trace_report *r,
+                         const struct render_options *options)
+{
+    const struct style *style = &options->style;
+    uint32_t rows = options->rows == 0 ? UINT32_MAX : options->rows;
+    if ((r->sections & SECTION_STEPS) != 0)
+        trace_steps_table(to, style, r, rows);
+    if ((r->sections & SECTION_GAPS) != 0)
+        trace_gaps_tables(to, style, r, rows);
+    if ((r->sections & SECTION_OPS) != 0)
+        trace_ops_table(to, style, r, rows);
+    if ((r->sections & SECTION_KERNELS) != 0) {
+        trace_kernels_table(to, style, r, rows);
+        trace_copies_table(to, style, r, rows);
+    }
+    if ((r->sections & SECTION_CALLS) != 0)
+        trace_calls_table(to, style, r, rows);
+    if ((r->sections & SECTION_MEMORY) != 0)
+        trace_memory_table(to, style, r, rows);
+}
+
+void trace_answer_text(struct out *out, const struct answer_set *set, bool several,
+                const struct render_options *options)
+{
+    const struct trace_report *reports = set->answers;
+    (void)several;
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (i > 0)
+            buf_char(&out->text, '\n');
+        put_file(&out->text, &options->style, &reports[i]);
+        put_damage(&out->text, &options->style, &reports[i]);
+        if (reports[i].sections == 0)
+            put_page(&out->text, &reports[i], options);
+        else
+            put_sections(&out->text, &reports[i], options);
+        out_flush(out, OUT_ENOUGH);
+    }
+}

@@ -1,0 +1,321 @@
+/* trace_words.c - plain sentences: who did what for how long. */
+#include "render/trace/trace_words.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/trace/busy/busy.h"
+#include "analysis/trace/figures/figures.h"
+#include "analysis/trace/memory/memory.h"
+#include "analysis/trace/study/names.h"
+#include "analysis/trace/tables/tables.h"
+#include "base/str.h"
+#include "model/trace.h"
+#include "render/write/escape.h"
+
+const char *trace_gap_word(uint8_t kind)
+{
+    static const char *const words[GAP_CLASSES] = {
+        [GAP_NO_LAUNCH] = "launch not in the trace",
+        [GAP_QUEUED_UNDER_10US] = "between launched work, below 10 us each",
+        [GAP_QUEUED] = "launched, but waiting for something else",
+        [GAP_HOST_LATE] = "the host was late",
+        [GAP_LAUNCH_LATENCY] = "from launch to start",
+        [GAP_SLOW_LAUNCH] = "slow launches",
+    };
+    return words[kind];
+}
+
+const char *trace_reason_word(uint8_t reason)
+{
+    static const char *const words[BLAMES] = {
+        [BLAME_DATALOADER] = "data loader",
+        [BLAME_SYNC] = "waiting for the device",
+        [BLAME_ALLOCATOR] = "allocating device memory",
+        [BLAME_MODULE_LOAD] = "loading kernels",
+        [BLAME_OPTIMIZER] = "optimizer",
+        [BLAME_OP] = "operators",
+        [BLAME_RUNTIME] = "calls of the runtime",
+        [BLAME_PYTHON] = "Python",
+        [BLAME_NONE] = "outside all that was recorded",
+    };
+    return reason < BLAMES ? words[reason] : "";
+}
+
+const char *trace_step_word(uint8_t kind)
+{
+    static const char *const words[STEP_KINDS] = {
+        [STEP_PLAIN] = "",
+        [STEP_WARM_UP] = "warm-up",
+        [STEP_CUT] = "cut",
+        [STEP_EMPTY] = "empty",
+    };
+    return words[kind];
+}
+
+void trace_memory_device(struct buf *to, int64_t device_type, int64_t number)
+{
+    enum { TYPE_CPU = 0, TYPE_CUDA = 1, TYPE_HIP = 6, TYPE_XPU = 12, TYPE_MPS = 13 };
+    const char *name = device_type == TYPE_CPU                               ? "host"
+                       : device_type == TYPE_CUDA || device_type == TYPE_HIP ? "GPU"
+                       : device_type == TYPE_XPU                             ? "XPU"
+                       : device_type == TYPE_MPS                             ? "MPS"
+                                                                             : "device";
+    buf_text(to, name);
+    if (device_type != TYPE_CPU && number != TRACE_UNKNOWN)
+        buf_format(to, " %lld", (long long)number);
+}
+
+void trace_damage_words(struct buf *to, const struct style *style, const struct damage_row *damage)
+{
+    static const char *const words[TRACE_DAMAGES] = {
+        [DAMAGE_NO_TIME] = " without a time, left out",
+        [DAMAGE_NEGATIVE] = " with a negative duration, taken as 0",
+        [DAMAGE_RANGE] = " with a time beyond 64 bits of nanoseconds",
+        [DAMAGE_NOT_AN_EVENT] = " that is no object, left out",
+    };
+    if (damage->kind == DAMAGE_TRUNCATED) {
+        buf_format(to, "the file ends within, at byte %llu; whole events before it are kept",
+                   (unsigned long long)damage->first_offset);
+        return;
+    }
+    human_counted(to, damage->count, "event", style->ascii);
+    buf_text(to, words[damage->kind]);
+}
+
+static void put_ns(struct buf *to, int64_t ns)
+{
+    human_ns(to, ns > 0 ? (uint64_t)ns : 0);
+}
+
+/* "device 0 (NVIDIA H100)" */
+static void put_device(struct buf *to, const struct style *style, const struct trace_device *d)
+{
+    buf_text(to, "device ");
+    escape_text(to, d->device, style->ascii);
+    if (d->name.ptr != NULL) {
+        buf_text(to, " (");
+        escape_text(to, d->name, style->ascii);
+        buf_char(to, ')');
+    }
+}
+
+/* The largest reasons of a late host, "data loader 284 ms, operators 53.0 ms". */
+static void put_reasons(struct buf *to, const struct trace_device *d, uint32_t most)
+{
+    for (uint32_t i = 0; i < d->blames && i < most; i++) {
+        buf_text(to, i == 0 ? "" : ", ");
+        buf_text(to, trace_reason_word(d->blame[i].reason));
+        buf_char(to, ' ');
+        put_ns(to, d->blame[i].ns);
+    }
+}
+
+static void device_verdict(struct buf *to, const struct style *style, const struct trace_report *r,
+                           const struct trace_device *d)
+{
+    const double high = 0.9;
+    put_device(to, style, d);
+    if (d->window_ns <= 0) {
+        buf_text(to, " did one thing that took no time");
+        return;
+    }
+    buf_text(to, " worked ");
+    human_share(to, d->busy);
+    buf_text(to, " of ");
+    put_ns(to, d->window_ns);
+    if (d->busy >= high && r->figures.tables.kernels > 0) {
+        const struct name_row *k = &r->figures.tables.kernel[0];
+        buf_text(to, ": the time is in what runs there, most of it in ");
+        escape_text(to, k->name, style->ascii);
+        buf_text(to, " (");
+        human_share(to, share_ratio((uint64_t)k->ns, (uint64_t)r->figures.tables.device_ns));
+        buf_char(to, ')');
+        return;
+    }
+    if (d->gap_kinds == 0)
+        return;
+    buf_text(to, " and was idle for ");
+    put_ns(to, d->idle_ns);
+    buf_text(to, ", most of it because ");
+    switch ((enum gap_class)d->gap[0].kind) {
+    case GAP_HOST_LATE:
+        buf_text(to, "the host was late (");
+        put_reasons(to, d, 3);
+        buf_char(to, ')');
+        return;
+    case GAP_SLOW_LAUNCH:
+        buf_text(to, "launches were slow: loading of kernels, or a full queue (");
+        break;
+    case GAP_LAUNCH_LATENCY:
+        buf_text(to, "work took long from its launch to its start (");
+        break;
+    case GAP_NO_LAUNCH:
+        buf_text(to, "nothing had been launched, as far as the trace tells (");
+        break;
+    case GAP_QUEUED:
+        buf_text(to, "work that was launched waited for something else (");
+        break;
+    case GAP_QUEUED_UNDER_10US:
+        buf_text(to, "of short gaps between work that was launched (");
+        break;
+    case GAP_CLASSES:
+        break;
+    }
+    put_ns(to, d->gap[0].ns);
+    buf_char(to, ')');
+}
+
+/* Where nothing ran on a device. */
+static void host_verdict(struct buf *to, const struct style *style, const struct trace_report *r)
+{
+    const struct figures *f = &r->figures;
+    if (!figures_are_of_torch(f)) {
+        human_counted(to, f->kinds[SPAN_OTHER], "range", style->ascii);
+        buf_text(to, " of another tool than torch.profiler, in ");
+        put_ns(to, f->last_ns - f->first_ns);
+        buf_text(to, ": it tells nothing of operators, steps and devices");
+        return;
+    }
+    buf_text(to, "no device activity was recorded");
+    if (r->capture.devices > 0) {
+        buf_text(to, ", though a GPU is listed (");
+        escape_text(to, r->capture.device[0].name.ptr != NULL ? r->capture.device[0].name : S("GPU"),
+                    style->ascii);
+        buf_char(to, ')');
+    }
+    if (f->tables.ops == 0)
+        return;
+    buf_text(to, "; of ");
+    put_ns(to, f->tables.self_cpu_ns);
+    buf_text(to, " on the host most is in ");
+    escape_text(to, f->tables.op[0].name, style->ascii);
+    buf_text(to, " (");
+    human_share(to, share_ratio((uint64_t)f->tables.op[0].self_cpu_ns,
+                                (uint64_t)f->tables.self_cpu_ns));
+    buf_char(to, ')');
+}
+
+void trace_verdict_words(struct buf *to, const struct style *style, const struct trace_report *r)
+{
+    enum { DEVICES_SHOWN = 8 };
+    if (r->devices == 0)
+        host_verdict(to, style, r);
+    for (uint32_t i = 0; i < r->devices && i < DEVICES_SHOWN; i++) {
+        buf_text(to, i == 0 ? "" : "; ");
+        device_verdict(to, style, r, &r->device[i]);
+    }
+    if (r->devices > DEVICES_SHOWN)
+        buf_format(to, "; and %u more", (unsigned)(r->devices - DEVICES_SHOWN));
+}
+
+/* Sums over all devices. */
+
+static int64_t idle_of(const struct trace_report *r)
+{
+    int64_t idle = 0;
+    for (uint32_t i = 0; i < r->devices; i++)
+        idle += r->device[i].idle_ns;
+    return idle;
+}
+
+static void put_part(struct buf *to, const char *word, int64_t ns, int64_t whole)
+{
+    buf_text(to, to->len == 0 ? "" : ", ");
+    buf_text(to, word);
+    buf_char(to, ' ');
+    put_ns(to, ns);
+    buf_text(to, " (");
+    human_share(to, share_ratio((uint64_t)ns, (uint64_t)whole));
+    buf_char(to, ')');
+}
+
+void trace_idle_words(struct buf *to, const struct style *style, const struct trace_report *r)
+{
+    int64_t by_class[GAP_CLASSES] = { 0 };
+    (void)style;
+    for (uint32_t i = 0; i < r->devices; i++)
+        for (uint32_t k = 0; k < r->device[i].gap_kinds; k++)
+            by_class[r->device[i].gap[k].kind] += r->device[i].gap[k].ns;
+    for (;;) {
+        uint32_t most = 0;
+        for (uint32_t c = 1; c < GAP_CLASSES; c++)
+            most = by_class[c] > by_class[most] ? c : most;
+        if (by_class[most] <= 0)
+            return;
+        put_part(to, trace_gap_word((uint8_t)most), by_class[most], idle_of(r));
+        by_class[most] = 0;
+    }
+}
+
+void trace_late_words(struct buf *to, const struct style *style, const struct trace_report *r)
+{
+    int64_t by_reason[BLAMES] = { 0 }, late = 0;
+    (void)style;
+    for (uint32_t i = 0; i < r->devices; i++) {
+        for (uint32_t k = 0; k < r->device[i].blames; k++) {
+            by_reason[r->device[i].blame[k].reason] += r->device[i].blame[k].ns;
+            late += r->device[i].blame[k].ns;
+        }
+    }
+    for (;;) {
+        uint32_t most = 0;
+        for (uint32_t b = 1; b < BLAMES; b++)
+            most = by_reason[b] > by_reason[most] ? b : most;
+        if (by_reason[most] <= 0)
+            return;
+        put_part(to, trace_reason_word((uint8_t)most), by_reason[most], late);
+        by_reason[most] = 0;
+    }
+}
+
+void trace_steps_words(struct buf *to, const struct style *style, const struct trace_report *r)
+{
+    const struct step_statistics *t = &r->statistics;
+    if (t->count == 0)
+        return;
+    human_counted(to, t->count, "step", style->ascii);
+    buf_text(to, ", on the host ");
+    if (t->count == 1) {
+        put_ns(to, t->min_ns);
+        return;
+    }
+    put_ns(to, (int64_t)t->median_ns);
+    buf_text(to, " each in the median, from ");
+    put_ns(to, t->min_ns);
+    buf_text(to, " to ");
+    put_ns(to, t->max_ns);
+}
+
+void trace_memory_words(struct buf *to, const struct style *style, const struct trace_report *r)
+{
+    const struct memory *m = &r->figures.memory;
+    (void)style;
+    for (uint32_t i = 0; i < m->rows; i++) {
+        const struct memory_row *row = &m->row[i];
+        buf_text(to, i == 0 ? "" : "; ");
+        trace_memory_device(to, row->device_type, row->device_number);
+        buf_text(to, row->is_lower_bound ? " at least " : " ");
+        human_bytes(to, row->peak);
+        buf_text(to, " at the peak, ");
+        put_ns(to, row->peak_ns - r->figures.first_ns);
+        buf_text(to, " after the first event");
+    }
+}
+
+void trace_links_words(struct buf *to, const struct style *style, const struct trace_report *r)
+{
+    const struct linking *l = &r->linking;
+    const double nearly_all = 0.999;
+    if (l->coverage < 0 || (l->coverage >= nearly_all && l->before_events == 0))
+        return;
+    human_share(to, l->coverage);
+    buf_text(to, " of the device time is led back to operators");
+    if (l->before_events > 0) {
+        buf_text(to, "; ");
+        human_counted(to, l->before_events, "device event", style->ascii);
+        buf_text(to, " (");
+        put_ns(to, l->before_ns);
+        buf_text(to, ") were launched before the recording began");
+    }
+}
