@@ -55,9 +55,12 @@ static bool read_progress(void *arg, uint64_t done, uint64_t total)
     return true;
 }
 
-/* One file's answer; NULL where it has said why there is none. */
-static struct vrs_result *ask(const struct trace_settings *s, const char *path, int *ret_status)
+/* One file's answer; NULL where it has said why there is none.  What lies in a folder beside the
+ * traces is no failure. */
+static struct vrs_result *ask(const struct trace_settings *s, const struct input *input,
+                              int *ret_status)
 {
+    const char *path = input->path;
     struct vrs_limits limits = s->common.limits;
     limits.size = sizeof limits;
     struct vrs_open_options open = { .size = sizeof open,
@@ -78,7 +81,8 @@ static struct vrs_result *ask(const struct trace_settings *s, const char *path, 
     if (status == VRS_OK)
         return result;
     message_failure(path, &err);
-    *ret_status = failure_exit(status);
+    if (!input->found || status != VRS_UNSUPPORTED)
+        *ret_status = failures_exit(*ret_status, failure_exit(status));
     return NULL;
 }
 
@@ -94,8 +98,12 @@ static int answer_all(const struct trace_settings *s, const struct inputs *input
         return EXIT_FAILED;
     }
     for (uint32_t i = 0; i < inputs->count; i++) {
-        results[count] = ask(s, inputs->at[i].path, &exit_status);
+        results[count] = ask(s, &inputs->at[i], &exit_status);
         count += results[count] != NULL;
+    }
+    if (count == 0 && exit_status == EXIT_DONE) {
+        message("none of the files is a trace");
+        exit_status = EXIT_FAILED;
     }
     if (count == 1 && !inputs->several) {
         exit_status = failures_exit(exit_status, answer_write(&s->common, write, results[0]));

@@ -15,6 +15,7 @@ SCHEMAS = sorted(p.name[:-len(".schema.json")] for p in (ROOT / "docs" / "schema
 OTHERS = ("common", "doctor", "export", "measurement", "pytest", "python-doctor", "run", "tracking")
 VERBS = [s for s in SCHEMAS if s not in OTHERS and not s.endswith("-set")]
 COMMON = {"schema", "tool"}  # of every document
+BESIDE = {"trace": {"figures"}}  # what a verb has besides its fields
 JSON_TYPES = {"bool": "boolean", "unsigned": "integer", "signed": "integer", "real": "number", "text": "string",
               "word": "string", "name": "string", "stack": "integer", "sentence": "string"}
 # Words of an enumeration that no such member shows, whose rows are null or not there then.
@@ -188,7 +189,7 @@ def compared(verb):
     fields = [dict(f, optional=False, when=False) if f["name"] in root.node["properties"] else f
               for f in flat(found["types"], kind["document"])]
     fields = [f for f in fields if f["name"] in root.node["properties"] or not f["optional"]]
-    comparison.members(verb, fields, root.node, root, COMMON)
+    comparison.members(verb, fields, root.node, root, COMMON | BESIDE.get(verb, set()))
     return comparison
 
 
@@ -210,7 +211,8 @@ def test_a_set_has_the_documents_beside_each_other(verb):
     fields = [f for f in flat(found["types"], kind["document"]) if f["name"] in entry.node["properties"]]
     alone = set(schema_of(verb + ".schema.json")["properties"]) - COMMON
     assert {f["name"] for f in fields} <= alone
-    comparison.members(verb + ".files[]", [dict(f, optional=False, when=False) for f in fields], entry.node, entry, COMMON)
+    comparison.members(verb + ".files[]", [dict(f, optional=False, when=False) for f in fields], entry.node, entry,
+                       COMMON | BESIDE.get(verb, set()))
     assert comparison.wrong == []
 
 

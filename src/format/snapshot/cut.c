@@ -8,11 +8,14 @@
 #include <stdint.h>
 
 #include "base/fail.h"
+#include "base/str.h"
 #include "base/table.h"
 #include "format/snapshot/build.h"
 #include "format/snapshot/builder.h"
 #include "format/snapshot/keys.h"
+#include "model/ids.h"
 #include "model/recording.h"
+#include "model/strings.h"
 
 static bool holds_segments(const struct builder *b, struct value list)
 {
@@ -45,6 +48,33 @@ static struct top bare_top(struct value segments)
     };
 }
 
+/* Whether a text stood in what was read. */
+static bool was_read(struct builder *b, str text)
+{
+    struct strings *s = &b->r->code.strings;
+    uint32_t before = s->rows.len;
+    string_id id;
+    return strings_intern(s, text, &id) && id.n < before;
+}
+
+/* Both are JSON, and people mix them up. */
+static bool is_profiler_trace(struct builder *b)
+{
+    return was_read(b, S("traceEvents")) || (was_read(b, S("ph")) && was_read(b, S("ts")));
+}
+
+static enum vrs_status refuse_other(struct builder *b, struct vrs_error *err)
+{
+    if (is_profiler_trace(b))
+        return vrs_fail(err, VRS_UNSUPPORTED,
+                        "a trace of torch.profiler, and no memory snapshot: vramscope trace reads "
+                        "it");
+    return vrs_fail_at(err, VRS_UNSUPPORTED, b->offset,
+                       "not a memory snapshot: neither a dict with segments or device_traces "
+                       "nor a list of segments; "
+                       "torch.cuda.memory._dump_snapshot writes one");
+}
+
 enum vrs_status build_finish(struct builder *b, struct vrs_error *err)
 {
     if (b->marks.len != 0 || b->stack.len != 1)
@@ -60,10 +90,7 @@ enum vrs_status build_finish(struct builder *b, struct vrs_error *err)
         return assemble(b, &top, err);
     }
     if (!holds_segments(b, *root))
-        return vrs_fail_at(err, VRS_UNSUPPORTED, b->offset,
-                           "not a memory snapshot: neither a dict with segments or device_traces "
-                           "nor a list of segments; "
-                           "torch.cuda.memory._dump_snapshot writes one");
+        return refuse_other(b, err);
     b->r->origin.bare_list = true;
     struct top top = bare_top(*root);
     return assemble(b, &top, err);

@@ -252,8 +252,7 @@ static enum vrs_status check(const struct reading *r, const struct json_end *end
 {
     if (r->is_snapshot && r->trace->events == 0)
         return vrs_fail(err, VRS_UNSUPPORTED,
-                        "this is a memory snapshot, and no profiler trace: vramscope report reads "
-                        "it");
+                        "a memory snapshot, and no profiler trace: vramscope report reads it");
     if (!r->has_events && !end->cut)
         return vrs_fail(err, VRS_UNSUPPORTED,
                         "JSON without a list of events (traceEvents): this is no profiler trace");

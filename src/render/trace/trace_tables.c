@@ -82,13 +82,20 @@ static str cell_name(struct cells *cells, str name)
 
 /* Steps. */
 
-static void fill_step(struct cells *cells, const void *from, uint32_t i, str *cell)
+static void fill_host_step(struct cells *cells, const void *from, uint32_t i, str *cell)
 {
     const struct trace_report *r = from;
     const struct trace_step *s = &r->step[i];
     cell[0] = cell_text(cells, s->name);
     cell[1] = cell_ns(cells, s->first_ns - r->figures.first_ns);
     cell[2] = cell_ns(cells, s->ns);
+}
+
+static void fill_step(struct cells *cells, const void *from, uint32_t i, str *cell)
+{
+    const struct trace_report *r = from;
+    const struct trace_step *s = &r->step[i];
+    fill_host_step(cells, from, i, cell);
     cell[3] = cell_ns(cells, s->device_ns);
     cell[4] = cell_count(cells, s->work);
     cell[5] = cell_share(cells, s->busy);
@@ -107,7 +114,12 @@ void trace_steps_table(struct buf *to, const struct style *style, const struct t
         { "busy", true, false, 0, CUT_END },
         { "", false, false, 0, CUT_END },
     };
+    enum { HOST_COLUMNS = 3 };
     struct drawing d = { COLUMNS(columns), r->steps, most, r, fill_step, "step" };
+    if (r->devices == 0) {
+        d.columns = HOST_COLUMNS;
+        d.fill = fill_host_step;
+    }
     draw(to, style, &d);
 }
 

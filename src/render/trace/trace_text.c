@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "analysis/trace/busy/busy.h"
+#include "analysis/trace/figures/figures.h"
 #include "analysis/trace/report/report.h"
 #include "base/buf.h"
 #include "base/str.h"
@@ -145,6 +146,8 @@ static void put_page(struct buf *to, const struct trace_report *r,
     trace_steps_table(to, style, r, rows);
     trace_ops_table(to, style, r, rows);
     trace_kernels_table(to, style, r, rows);
+    if (!figures_are_of_torch(&r->figures))
+        return;
     next_line(to, style, "next", "trace", r->file.path, r->devices > 0 ? " --gaps" : " --ops",
               r->devices > 0 ? "why the devices waited" : "all operators");
 }

@@ -126,7 +126,7 @@ static void device_verdict(struct buf *to, const struct style *style, const stru
     put_ns(to, d->window_ns);
     if (d->busy >= high && r->figures.tables.kernels > 0) {
         const struct name_row *k = &r->figures.tables.kernel[0];
-        buf_text(to, ": the time is in what runs there, most of it in ");
+        buf_text(to, ": the time is in what runs there, above all in ");
         escape_text(to, k->name, style->ascii);
         buf_text(to, " (");
         human_share(to, share_ratio((uint64_t)k->ns, (uint64_t)r->figures.tables.device_ns));
@@ -137,7 +137,7 @@ static void device_verdict(struct buf *to, const struct style *style, const stru
         return;
     buf_text(to, " and was idle for ");
     put_ns(to, d->idle_ns);
-    buf_text(to, ", most of it because ");
+    buf_text(to, ", above all because ");
     switch ((enum gap_class)d->gap[0].kind) {
     case GAP_HOST_LATE:
         buf_text(to, "the host was late (");
@@ -177,7 +177,8 @@ static void host_verdict(struct buf *to, const struct style *style, const struct
         buf_text(to, ": it tells nothing of operators, steps and devices");
         return;
     }
-    buf_text(to, "no device activity was recorded");
+    buf_text(to, r->file.complete ? "no device activity was recorded"
+                                  : "no device activity stands in the part that could be read");
     if (r->capture.devices > 0) {
         buf_text(to, ", though a GPU is listed (");
         escape_text(to, r->capture.device[0].name.ptr != NULL ? r->capture.device[0].name : S("GPU"),
@@ -188,7 +189,7 @@ static void host_verdict(struct buf *to, const struct style *style, const struct
         return;
     buf_text(to, "; of ");
     put_ns(to, f->tables.self_cpu_ns);
-    buf_text(to, " on the host most is in ");
+    buf_text(to, " on the host the largest part is in ");
     escape_text(to, f->tables.op[0].name, style->ascii);
     buf_text(to, " (");
     human_share(to, share_ratio((uint64_t)f->tables.op[0].self_cpu_ns,

@@ -73,7 +73,7 @@ static bool missing_find(const struct trace_study *s, const struct figures *f, b
           { "device activity", "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]" } },
         { !has_steps, { "steps", "schedule=schedule(...), and prof.step() in each step" } },
         { !has_frames, { "source lines", "with_stack=True" } },
-        { s->trace->memory.rows.len == 0, { "memory", "profile_memory=True" } },
+        { s->trace->memory.rows.len == 0 && !ret->profile_memory, { "memory", "profile_memory=True" } },
         { !ret->record_shapes && !h->has_shapes, { "input shapes", "record_shapes=True" } },
     };
     enum { MOST = sizeof all / sizeof *all };

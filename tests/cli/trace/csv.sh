@@ -1,0 +1,1 @@
+cd "$EXAMPLES/traces" && "$VRAMSCOPE" trace --csv training.pt.trace.json.gz
