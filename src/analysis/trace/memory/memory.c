@@ -81,9 +81,9 @@ static void follow_sums(const struct group *g, struct memory_row *r)
     r->final = now;
 }
 
-/* Live blocks by their address; one of 0 bytes stands for "freed". */
+/* Live blocks by their address. */
 struct live {
-    struct idtab index; /* of `event`, plus 1 */
+    struct idtab index; /* of the event that allocated each, plus 1 */
     const struct memory_events *m;
 };
 
@@ -168,6 +168,9 @@ struct grouping {
     uint32_t groups;
 };
 
+enum { GROUPS_MOST = 256 };
+
+/* No machine has so many devices: those beyond are one with the last. */
 static uint32_t group_of(const struct memory_events *m, uint32_t e, uint32_t *sample,
                          uint32_t *groups)
 {
@@ -175,12 +178,12 @@ static uint32_t group_of(const struct memory_events *m, uint32_t e, uint32_t *sa
     while (g < *groups && (m->device_type[sample[g]] != m->device_type[e] ||
                            m->device_number[sample[g]] != m->device_number[e]))
         g++;
+    if (g == GROUPS_MOST)
+        return g - 1;
     if (g == *groups)
         sample[(*groups)++] = e;
     return g;
 }
-
-enum { GROUPS_MOST = 256 };
 
 static bool group_all(const struct memory_events *m, struct arena *arena, struct grouping *ret)
 {
@@ -198,13 +201,9 @@ static bool group_all(const struct memory_events *m, struct arena *arena, struct
         return false;
     for (uint32_t e = 0; e < events; e++) {
         row[e] = (struct radix_row){ .key = (uint64_t)m->time[e] ^ (uint64_t)1 << 63, .id = e };
-        /* No machine has so many devices: what is beyond goes with the last. */
-        bool full = ret->groups == GROUPS_MOST - 1;
-        group[e] = full ? ret->groups : group_of(m, e, sample, &ret->groups);
+        group[e] = group_of(m, e, sample, &ret->groups);
         ret->first[group[e] + 1]++;
     }
-    if (ret->first[ret->groups + (ret->groups < GROUPS_MOST)] > 0)
-        ret->groups++;
     for (uint32_t g = 0; g < ret->groups; g++)
         ret->first[g + 1] += ret->first[g];
     const struct radix_row *by_time = radix_sort(row, events, &room);

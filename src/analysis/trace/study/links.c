@@ -151,11 +151,23 @@ static bool flows_index(const struct trace *t, struct flow_lookup *l)
     return true;
 }
 
-/* The innermost operator of a host thread that holds an instant; an empty one holds its own. */
-static uint32_t innermost_op(const struct trace_study *s, uint32_t thread, int64_t time)
+/* Trees of operators alone: in those of all host events, one that another kind of event overlaps is
+ * not around what comes later. */
+static bool nest_ops(const struct trace_study *s, struct arena *arena, struct forest *ret)
 {
     const struct spans *spans = &s->trace->spans;
-    const struct forest *f = &s->host;
+    uint32_t *track = arena_array(arena, uint32_t, spans->rows.len);
+    if (track == NULL)
+        return false;
+    for (uint32_t row = 0; row < spans->rows.len; row++)
+        track[row] = spans->kind[row] == SPAN_OP ? spans->track[row] : NO_ROW;
+    return forest_make(s->trace, s->sorted, track, arena, ret);
+}
+
+/* The innermost operator of a host thread that holds an instant; an empty one holds its own. */
+static uint32_t innermost_op(const struct spans *spans, const struct forest *f, uint32_t thread,
+                             int64_t time)
+{
     uint32_t low = f->first[thread], high = f->first[thread + 1];
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -168,7 +180,7 @@ static uint32_t innermost_op(const struct trace_study *s, uint32_t thread, int64
         return NO_ROW;
     for (uint32_t row = f->row[low - 1]; row != NO_ROW; row = f->parent[row]) {
         bool is_instant = spans->duration[row] == 0 && spans->start[row] == time;
-        if (spans->kind[row] == SPAN_OP && (time < span_end(spans, row) || is_instant))
+        if (time < span_end(spans, row) || is_instant)
             return row;
     }
     return NO_ROW;
@@ -184,14 +196,16 @@ static uint32_t range_around(const struct trace_study *s, uint32_t row)
     return row;
 }
 
-static uint32_t owner_by_flow(const struct trace_study *s, const struct flow_lookup *l, uint32_t row)
+static uint32_t owner_by_flow(const struct trace_study *s, const struct flow_lookup *l,
+                              const struct forest *ops, uint32_t row)
 {
     const struct trace *t = s->trace;
     uint32_t process = t->tracks.process[t->spans.track[row]];
     uint32_t finish = finish_find(t, &l->finishes, process, t->spans.start[row]);
     uint32_t start = finish == NO_ROW ? NO_ROW : start_find(&t->flows, &l->starts, finish);
-    return start == NO_ROW ? NO_ROW
-                           : innermost_op(s, t->flows.track[start], t->flows.time[start]);
+    return start == NO_ROW
+               ? NO_ROW
+               : innermost_op(&t->spans, ops, t->flows.track[start], t->flows.time[start]);
 }
 
 static void count_link(struct trace_study *s, uint32_t row, uint32_t owner, enum rung rung)
@@ -210,8 +224,8 @@ static uint32_t owner_by_id(const struct spans *s, const struct lookup *by_exter
     return is_none ? NO_ROW : lookup_find(by_external, s->external[row], s->external_form[row]);
 }
 
-static void link_one(struct trace_study *s, const struct lookup *by_external,
-                     const struct flow_lookup *flows, uint32_t row)
+/* By its id or its launch; false where neither tells. */
+static bool link_one(struct trace_study *s, const struct lookup *by_external, uint32_t row)
 {
     struct links *l = &s->links;
     uint32_t by_id = owner_by_id(&s->trace->spans, by_external, row);
@@ -221,10 +235,28 @@ static void link_one(struct trace_study *s, const struct lookup *by_external,
         count_link(s, row, by_id, RUNG_EXTERNAL_ID);
     else if (by_nesting != NO_ROW)
         count_link(s, row, by_nesting, RUNG_LAUNCH_NESTING);
-    else {
-        uint32_t by_flow = owner_by_flow(s, flows, row);
-        count_link(s, row, by_flow, by_flow != NO_ROW ? RUNG_FLOW : RUNG_NONE);
+    return id_first || by_nesting != NO_ROW;
+}
+
+/* The `rest` that link_one left, by the flows that end at them. */
+static bool link_rest(struct trace_study *s, const struct flow_lookup *flows, uint64_t rest,
+                      struct arena *arena)
+{
+    const struct spans *spans = &s->trace->spans;
+    struct arena_mark mark = arena_mark(arena);
+    struct forest ops;
+    if (rest > 0 && flows->finishes.used > 0 && !nest_ops(s, arena, &ops))
+        return false;
+    for (uint32_t row = 0; row < spans->rows.len && rest > 0; row++) {
+        if (!span_is_work(spans->kind[row]) || s->links.owner[row] != NO_ROW)
+            continue;
+        uint32_t owner =
+            flows->finishes.used > 0 ? owner_by_flow(s, flows, &ops, row) : NO_ROW;
+        count_link(s, row, owner, owner != NO_ROW ? RUNG_FLOW : RUNG_NONE);
+        rest--;
     }
+    arena_release(arena, mark);
+    return true;
 }
 
 /* All of them. */
@@ -348,13 +380,13 @@ static bool link_all(struct trace_study *s, struct arena *arena, struct lookups 
         return false;
     find_launches(s, &l->correlation);
     compare_ids(s, &l->external);
+    uint64_t rest = 0;
     for (uint32_t row = 0; row < spans->rows.len; row++) {
         s->links.owner[row] = NO_ROW;
         s->links.rung[row] = RUNG_NONE;
-        if (span_is_work(spans->kind[row]))
-            link_one(s, &l->external, &l->flows, row);
+        rest += span_is_work(spans->kind[row]) && !link_one(s, &l->external, row);
     }
-    return count_of_a_launch(s, arena);
+    return link_rest(s, &l->flows, rest, arena) && count_of_a_launch(s, arena);
 }
 
 bool links_make(struct trace_study *s, struct arena *arena)
