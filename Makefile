@@ -24,6 +24,7 @@ demo:
 	@$(MAKE) --no-print-directory build/release/build.ninja
 	$(MESON) compile -C build/release package
 	build/release/cli/vramscope report examples/oom.pickle
+	@build/release/cli/vramscope trace -n 3 examples/traces/training.pt.trace.json.gz
 	@build/release/cli/vramscope view examples/oom.pickle -o build/demo.html
 	@echo "build/demo.html shows it: open it in a browser"
 	@test ! -e build/release/python/vramscope/__init__.py || $(MAKE) --no-print-directory verdict

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "base/idtab.h"
@@ -12,13 +13,20 @@
 const char *span_kind_name(enum span_kind kind)
 {
     static const char *const names[SPAN_KINDS] = {
-        [SPAN_KERNEL] = "kernel",       [SPAN_MEMCPY] = "memcpy",
-        [SPAN_MEMSET] = "memset",       [SPAN_OP] = "op",
-        [SPAN_ANNOTATION] = "annotation", [SPAN_RUNTIME] = "runtime",
-        [SPAN_DRIVER] = "driver",       [SPAN_PYTHON] = "python",
-        [SPAN_GPU_ANNOTATION] = "gpu_annotation", [SPAN_SYNC] = "sync",
-        [SPAN_CUDA_EVENT] = "cuda_event", [SPAN_OVERHEAD] = "overhead",
-        [SPAN_WINDOW] = "span",         [SPAN_OTHER] = "other",
+        [SPAN_KERNEL] = "kernel",
+        [SPAN_MEMCPY] = "memcpy",
+        [SPAN_MEMSET] = "memset",
+        [SPAN_OP] = "op",
+        [SPAN_ANNOTATION] = "annotation",
+        [SPAN_RUNTIME] = "runtime",
+        [SPAN_DRIVER] = "driver",
+        [SPAN_PYTHON] = "python",
+        [SPAN_GPU_ANNOTATION] = "gpu_annotation",
+        [SPAN_SYNC] = "sync",
+        [SPAN_CUDA_EVENT] = "cuda_event",
+        [SPAN_OVERHEAD] = "overhead",
+        [SPAN_WINDOW] = "span",
+        [SPAN_OTHER] = "other",
     };
     return names[kind];
 }
@@ -134,6 +142,18 @@ void trace_free(struct trace *t)
     idtab_free(&t->process_index);
 }
 
+void trace_clear_events(struct trace *t)
+{
+    t->tracks.rows.len = t->processes.rows.len = 0;
+    t->spans.rows.len = t->flows.rows.len = t->memory.rows.len = t->phases.rows.len = 0;
+    idtab_free(&t->track_index);
+    idtab_free(&t->process_index);
+    struct trace_header *h = &t->header;
+    h->times_integer = h->times_other = h->times_missing = h->out_of_memory = 0;
+    memset(t->damage, 0, sizeof t->damage);
+    t->events = 0;
+}
+
 bool trace_process(struct trace *t, struct trace_id pid, uint32_t *ret)
 {
     struct processes *p = &t->processes;
@@ -169,7 +189,8 @@ bool trace_track(struct trace *t, struct trace_id pid, struct trace_id tid, uint
     for (uint32_t at = idtab_first(index, hash); index->slot[at].id != 0;
          at = idtab_next(index, hash, at)) {
         uint32_t row = index->slot[at].id - 1;
-        if (r->process[row] == process && r->tid[row] == tid.value && r->tid_form[row] == tid.form) {
+        if (r->process[row] == process && r->tid[row] == tid.value &&
+            r->tid_form[row] == tid.form) {
             *ret = row;
             return true;
         }

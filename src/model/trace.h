@@ -83,9 +83,10 @@ struct tracks {
 /* What lasts: the events of phase X. */
 struct spans {
     struct table rows;
-    int64_t *start, *duration; /* ns; a duration is not negative, and start + duration has 64 bits */
+    int64_t *start,
+        *duration; /* ns; a duration is not negative, and start + duration has 64 bits */
     uint32_t *index;
-    uint8_t *kind; /* enum span_kind */
+    uint8_t *kind;             /* enum span_kind */
     uint32_t *name, *category; /* string_id; a category in lower case */
     uint32_t *track;
     int64_t *external, *correlation; /* struct trace_id */
@@ -165,11 +166,11 @@ struct trace_header {
 
 /* What was read around, each counted; the first at this byte of the unpacked input. */
 enum trace_damage {
-    DAMAGE_NO_TIME,       /* an event that lasts, or a link, without a time: dropped */
-    DAMAGE_NEGATIVE,      /* a duration below 0: taken as 0 */
-    DAMAGE_RANGE,         /* a time beyond 64 bits of ns: taken as the nearest */
-    DAMAGE_NOT_AN_EVENT,  /* a value among the events that is no object */
-    DAMAGE_TRUNCATED,     /* the file ends within */
+    DAMAGE_NO_TIME,      /* an event that lasts, or a link, without a time: dropped */
+    DAMAGE_NEGATIVE,     /* a duration below 0: taken as 0 */
+    DAMAGE_RANGE,        /* a time beyond 64 bits of ns: taken as the nearest */
+    DAMAGE_NOT_AN_EVENT, /* a value among the events that is no object */
+    DAMAGE_TRUNCATED,    /* the file ends within */
     TRACE_DAMAGES
 };
 
@@ -203,6 +204,9 @@ extern const struct table_kind tracks_kind, spans_kind, flows_kind, memory_event
 /* With no row; `items` bounds each table.  False when out of memory, and then to be freed too. */
 bool trace_init(struct trace *t, uint32_t items, uint32_t strings_bytes);
 void trace_free(struct trace *t);
+
+/* Forgets the list of events, and what came of it; the header and the strings stay. */
+void trace_clear_events(struct trace *t);
 
 /* The row of a thread or stream, old or new, and of its process.  False when out of memory or
  * rows. */

@@ -26,8 +26,8 @@ static enum vrs_status intern(struct events *e, str text, uint32_t *ret, struct 
         return VRS_OK;
     }
     if (text.len > s->bytes.max - s->bytes.len)
-        return vrs_fail(err, VRS_LIMIT, "more than %u bytes of different texts; see --limit strings",
-                        s->bytes.max);
+        return vrs_fail(err, VRS_LIMIT,
+                        "more than %u bytes of different texts; see --limit strings", s->bytes.max);
     return vrs_no_memory(err);
 }
 
@@ -86,8 +86,8 @@ static bool integer_of(str text, int64_t *ret)
 int64_t value_integer(struct value value)
 {
     int64_t number;
-    bool is = (value.form == VALUE_NUMBER || value.form == VALUE_TEXT) &&
-              integer_of(value.text, &number);
+    bool is =
+        (value.form == VALUE_NUMBER || value.form == VALUE_TEXT) && integer_of(value.text, &number);
     return is ? number : TRACE_UNKNOWN;
 }
 
@@ -172,18 +172,21 @@ void events_free(struct events *e)
     buf_free(&e->text);
 }
 
+void event_clear_arguments(struct events *e)
+{
+    struct event *v = &e->event;
+    v->external = v->correlation = (struct trace_id){ 0, ID_NONE };
+    v->external_decided = false;
+    v->memory_bytes = v->copy_bytes = v->device_type = v->device_number = v->total_allocated =
+        v->total_reserved = TRACE_UNKNOWN;
+    v->address = UNKNOWN_U64;
+    v->process_name = v->labels = 0;
+}
+
 void event_begin(struct events *e, uint64_t offset)
 {
-    e->event = (struct event){
-        .offset = offset,
-        .memory_bytes = TRACE_UNKNOWN,
-        .copy_bytes = TRACE_UNKNOWN,
-        .device_type = TRACE_UNKNOWN,
-        .device_number = TRACE_UNKNOWN,
-        .total_allocated = TRACE_UNKNOWN,
-        .total_reserved = TRACE_UNKNOWN,
-        .address = UNKNOWN_U64,
-    };
+    e->event = (struct event){ .offset = offset };
+    event_clear_arguments(e);
 }
 
 static void start_field(struct event *v, struct value value)

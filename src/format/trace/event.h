@@ -51,6 +51,8 @@ enum vrs_status events_init(struct events *e, struct trace *t, uint32_t string_b
 void events_free(struct events *e);
 
 void event_begin(struct events *e, uint64_t offset);
+/* Forgets the args: of two in an event the last stands. */
+void event_clear_arguments(struct events *e);
 /* A key of the event, and one of its args.  Keys without meaning here change nothing. */
 enum vrs_status event_field(struct events *e, enum trace_key key, struct value value,
                             struct vrs_error *err) MUST_CHECK;

@@ -12,8 +12,16 @@
 #include "format/trace/words.h"
 
 /* Which container is open; `ignored` ones are inside values that mean nothing as containers. */
-enum place { PLACE_OUTSIDE, PLACE_FILE, PLACE_EVENTS, PLACE_EVENT, PLACE_ARGS, PLACE_DEVICES,
-             PLACE_DEVICE, PLACE_DISTRIBUTED };
+enum place {
+    PLACE_OUTSIDE,
+    PLACE_FILE,
+    PLACE_EVENTS,
+    PLACE_EVENT,
+    PLACE_ARGS,
+    PLACE_DEVICES,
+    PLACE_DEVICE,
+    PLACE_DISTRIBUTED
+};
 
 struct reading {
     struct trace *trace;
@@ -26,8 +34,8 @@ struct reading {
 };
 
 static const enum place around[] = {
-    [PLACE_FILE] = PLACE_OUTSIDE, [PLACE_EVENTS] = PLACE_FILE,   [PLACE_EVENT] = PLACE_EVENTS,
-    [PLACE_ARGS] = PLACE_EVENT,   [PLACE_DEVICES] = PLACE_FILE,  [PLACE_DEVICE] = PLACE_DEVICES,
+    [PLACE_FILE] = PLACE_OUTSIDE,     [PLACE_EVENTS] = PLACE_FILE,  [PLACE_EVENT] = PLACE_EVENTS,
+    [PLACE_ARGS] = PLACE_EVENT,       [PLACE_DEVICES] = PLACE_FILE, [PLACE_DEVICE] = PLACE_DEVICES,
     [PLACE_DISTRIBUTED] = PLACE_FILE,
 };
 
@@ -133,6 +141,14 @@ static enum vrs_status scalar(struct reading *r, struct value value, uint64_t of
     return VRS_OK;
 }
 
+/* At a container that means nothing where it stands: no value. */
+static enum vrs_status ignore(struct reading *r, uint64_t offset, struct vrs_error *err)
+{
+    enum vrs_status status = scalar(r, (struct value){ VALUE_NULL, S("") }, offset, err);
+    r->ignored++;
+    return status;
+}
+
 static enum vrs_status begin_object(void *self, uint64_t offset, struct vrs_error *err)
 {
     struct reading *r = self;
@@ -149,7 +165,7 @@ static enum vrs_status begin_object(void *self, uint64_t offset, struct vrs_erro
     } else if (r->ignored == 0 && r->place == PLACE_FILE && r->key == KEY_DISTRIBUTED) {
         r->place = PLACE_DISTRIBUTED;
     } else {
-        r->ignored++;
+        return ignore(r, offset, err);
     }
     return VRS_OK;
 }
@@ -170,7 +186,6 @@ static enum vrs_status end_object(void *self, uint64_t offset, struct vrs_error 
 static enum vrs_status begin_array(void *self, uint64_t offset, struct vrs_error *err)
 {
     struct reading *r = self;
-    (void)err;
     bool is_file = r->ignored == 0 && r->place == PLACE_FILE;
     if (r->ignored == 0 && r->place == PLACE_OUTSIDE) {
         r->place = PLACE_EVENTS;
@@ -181,9 +196,7 @@ static enum vrs_status begin_array(void *self, uint64_t offset, struct vrs_error
     } else if (is_file && r->key == KEY_DEVICE_PROPERTIES) {
         r->place = PLACE_DEVICES;
     } else {
-        if (r->ignored == 0 && r->place == PLACE_EVENTS)
-            trace_damaged(r->trace, DAMAGE_NOT_AN_EVENT, offset);
-        r->ignored++;
+        return ignore(r, offset, err);
     }
     return VRS_OK;
 }
@@ -210,6 +223,25 @@ static void note_switches(struct reading *r)
         r->key = KEY_OTHER;
 }
 
+/* Of equal keys the last stands: what a list or an object gave is taken back. */
+static void forget(struct reading *r)
+{
+    struct trace_header *h = &r->trace->header;
+    if (r->place == PLACE_EVENT && r->key == KEY_ARGS)
+        event_clear_arguments(&r->events);
+    if (r->place != PLACE_FILE)
+        return;
+    if (r->key == KEY_TRACE_EVENTS && r->has_events) {
+        trace_clear_events(r->trace);
+        r->has_events = false;
+    } else if (r->key == KEY_DEVICE_PROPERTIES) {
+        r->trace->devices.rows.len = 0;
+    } else if (r->key == KEY_DISTRIBUTED) {
+        h->rank = h->world_size = TRACE_UNKNOWN;
+        h->backend = 0;
+    }
+}
+
 static enum vrs_status key(void *self, str text, uint64_t offset, bool *ret_take,
                            struct vrs_error *err)
 {
@@ -223,6 +255,7 @@ static enum vrs_status key(void *self, str text, uint64_t offset, bool *ret_take
         r->is_snapshot = r->is_snapshot || r->key == KEY_SEGMENTS || r->key == KEY_DEVICE_TRACES;
     if (r->place == PLACE_ARGS)
         note_switches(r);
+    forget(r);
     *ret_take = r->key != KEY_OTHER;
     return VRS_OK;
 }
