@@ -36,7 +36,8 @@ static void keys_are_known_by_their_spelling(void **state)
     check_key("Ph", KEY_OTHER);
     check_key("traceEvent", KEY_OTHER);
     check_key("External ID", KEY_OTHER);
-    check_key("Input Dims", KEY_OTHER);
+    check_key("Input Dims", KEY_INPUT_DIMS);
+    check_key("Input type", KEY_OTHER);
     assert_int_equal(trace_key_of((str){ "ts\0", 3 }), KEY_OTHER);
 }
 
