@@ -54,6 +54,13 @@ static bool lookup_add(struct lookup *l, uint32_t row)
     return true;
 }
 
+/* The operator or range of the same external id, which 0 is none of. */
+static uint32_t owner_by_id(const struct spans *s, const struct lookup *by_external, uint32_t row)
+{
+    bool is_none = s->external_form[row] == ID_NUMBER && s->external[row] == 0;
+    return is_none ? NO_ROW : lookup_find(by_external, s->external[row], s->external_form[row]);
+}
+
 /* The ends of flows. */
 
 struct flow_lookup {
@@ -217,13 +224,6 @@ static void count_link(struct trace_study *s, uint32_t row, uint32_t owner, enum
     l->ns[rung] += s->trace->spans.duration[row];
 }
 
-/* The owner by the external id, which 0 is none of. */
-static uint32_t owner_by_id(const struct spans *s, const struct lookup *by_external, uint32_t row)
-{
-    bool is_none = s->external_form[row] == ID_NUMBER && s->external[row] == 0;
-    return is_none ? NO_ROW : lookup_find(by_external, s->external[row], s->external_form[row]);
-}
-
 /* By its id or its launch; false where neither tells. */
 static bool link_one(struct trace_study *s, const struct lookup *by_external, uint32_t row)
 {
@@ -288,24 +288,35 @@ static void find_homes(struct trace_study *s, const struct lookup *by_external)
         uint8_t kind = spans->kind[row];
         uint32_t at = row;
         if (span_is_call(kind)) {
-            uint32_t op = lookup_find(by_external, spans->external[row], spans->external_form[row]);
+            uint32_t op = owner_by_id(spans, by_external, row);
             at = op != NO_ROW ? op : row;
         }
         s->home[row] = span_is_range(kind) || span_is_call(kind) ? spans->track[at] : NO_ROW;
     }
 }
 
-/* The smallest correlation of the host; INT64_MIN where there is none. */
-static int64_t least_correlation(const struct spans *s)
+/* A correlation among those of 64 bits: one beyond, which is a text, is below or above them all. */
+static int64_t correlation_of(const struct trace *t, uint32_t row)
 {
+    const struct spans *s = &t->spans;
+    if (s->correlation_form[row] == ID_NUMBER)
+        return s->correlation[row];
+    return str_starts(trace_text(t, (uint32_t)s->correlation[row]), S("-")) ? INT64_MIN : INT64_MAX;
+}
+
+/* The smallest correlation of the host; INT64_MIN where there is none. */
+static int64_t least_correlation(const struct trace *t)
+{
+    const struct spans *s = &t->spans;
     int64_t least = INT64_MAX;
     bool found = false;
     for (uint32_t row = 0; row < s->rows.len; row++) {
-        if (!span_is_call(s->kind[row]) || s->correlation_form[row] != ID_NUMBER)
+        if (!span_is_call(s->kind[row]) || s->correlation_form[row] == ID_NONE)
             continue;
+        int64_t correlation = correlation_of(t, row);
         found = true;
-        if (s->correlation[row] < least)
-            least = s->correlation[row];
+        if (correlation < least)
+            least = correlation;
     }
     return found ? least : INT64_MIN;
 }
@@ -313,7 +324,7 @@ static int64_t least_correlation(const struct spans *s)
 static void find_launches(struct trace_study *s, const struct lookup *by_correlation)
 {
     const struct spans *spans = &s->trace->spans;
-    int64_t least = least_correlation(spans);
+    int64_t least = least_correlation(s->trace);
     for (uint32_t row = 0; row < spans->rows.len; row++) {
         s->links.launch[row] = NO_ROW;
         if (!span_is_work(spans->kind[row]))

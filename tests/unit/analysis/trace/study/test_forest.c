@@ -78,6 +78,7 @@ static void calls_nest_where_their_operator_runs(void **state)
     check("op a 1/1 0+9 e3; runtime r 1/2 1+1 e3", (int[]){ NO, 0 }, 0, 2);
     check("op a 1/1 0+9 e3; runtime r 1/2 1+1 e4", (int[]){ NO, NO }, 0, 1);
     check("op a 1/1 0+9; runtime r 1/2 1+1", (int[]){ NO, NO }, 0, 1);
+    check("op a 1/1 0+9 e0; runtime r 1/2 1+1 e0", (int[]){ NO, NO }, 0, 1); /* 0 is none */
     /* Two operators of one id: the first of the file. */
     check("op a 1/1 0+9 e3; op b 1/2 0+9 e3; runtime r 1/2 1+1 e3", (int[]){ NO, NO, 0 }, 0, 2);
 }

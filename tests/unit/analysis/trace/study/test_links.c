@@ -8,8 +8,11 @@
 #include <cmocka.h>
 
 #include "analysis/trace/study/study.h"
+#include "base/str.h"
 #include "base/table.h"
 #include "made/traced.h"
+#include "model/ids.h"
+#include "model/strings.h"
 #include "model/trace.h"
 
 /* What a device event is owed to, row for row from the first on. */
@@ -213,14 +216,20 @@ static void ids_that_are_texts(void **state)
 {
     (void)state;
     struct traced m;
+    string_id id;
     traced_begin(&m);
     traced_spans(&m, "op a 1/1 0+9; runtime r 1/1 1+1 c8; kernel k 0/7 5+1 c8; "
                      "kernel l 0/7 7+1 c8");
-    for (uint32_t row = 1; row < 3; row++)
+    assert_true(strings_intern(&m.trace.strings, S("18446744073709551616"), &id));
+    for (uint32_t row = 1; row < 3; row++) {
         m.trace.spans.correlation_form[row] = ID_TEXT;
+        m.trace.spans.correlation[row] = id.n;
+    }
+    m.trace.spans.correlation[3] = id.n; /* as a number it is another */
     traced_study(&m);
     assert_int_equal(m.study.links.launch[2], 1);
-    assert_int_equal(m.study.links.launch[3], NO_ROW); /* the number 8 is another */
+    assert_int_equal(m.study.links.launch[3], NO_ROW);
+    assert_int_equal(m.study.links.before_window, 1); /* and smaller */
     assert_int_equal(m.study.links.most_of_a_launch, 1);
     traced_end(&m);
 }
