@@ -84,7 +84,7 @@ struct tracks {
 struct spans {
     struct table rows;
     int64_t *start,
-        *duration; /* ns; a duration is not negative, and start + duration has 64 bits */
+        *duration; /* ns; a duration is not negative; TRACE_TIME_MOST holds for both ends */
     uint32_t *index;
     uint8_t *kind;             /* enum span_kind */
     uint32_t *name, *category; /* string_id; a category in lower case */
@@ -118,6 +118,10 @@ struct memory_events {
 };
 
 #define TRACE_UNKNOWN INT64_MIN
+
+/* Times lie within so many nanoseconds of 0, which is 146 years: the time between two of them has 64
+ * bits. */
+#define TRACE_TIME_MOST (((int64_t)1 << 62) - 1)
 
 /* How often each phase stands in the file, by its text. */
 struct phases {

@@ -202,6 +202,10 @@ static void start_field(struct event *v, struct value value)
         v->time_form = TIME_OTHER;
     v->has_start = value.form != VALUE_NULL && value.text.len > 0 &&
                    microseconds_read(value.text, &v->start, &beyond);
+    if (v->start > TRACE_TIME_MOST || v->start < -TRACE_TIME_MOST) {
+        v->start = v->start > 0 ? TRACE_TIME_MOST : -TRACE_TIME_MOST;
+        beyond = true;
+    }
     v->is_beyond = v->is_beyond || beyond;
 }
 
@@ -318,9 +322,9 @@ static int64_t sound_duration(struct events *e)
         trace_damaged(e->trace, DAMAGE_NEGATIVE, v->offset);
         return 0;
     }
-    if (v->start > 0 && v->duration > INT64_MAX - v->start) {
+    if (v->duration > TRACE_TIME_MOST - v->start) {
         v->is_beyond = true;
-        return INT64_MAX - v->start;
+        return TRACE_TIME_MOST - v->start;
     }
     return v->duration;
 }

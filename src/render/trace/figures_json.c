@@ -10,6 +10,7 @@
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
 #include "analysis/trace/tables/tables.h"
+#include "base/bytes.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "model/trace.h"
@@ -133,7 +134,7 @@ static void put_link(struct json *j, const struct figures *f)
     json_u64(j, "id_and_nesting_agree", l->agree);
     json_u64(j, "id_and_nesting_differ", l->differ);
     json_u64(j, "max_device_events_per_launch", l->most_of_a_launch);
-    json_i64(j, "attributed_ns", f->tables.device_ns - l->ns[RUNG_NONE]);
+    json_i64(j, "attributed_ns", i64_minus(f->tables.device_ns, l->ns[RUNG_NONE]));
     json_i64(j, "device_ns", f->tables.device_ns);
     json_close(j);
 }

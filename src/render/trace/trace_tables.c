@@ -56,11 +56,9 @@ static void draw(struct buf *to, const struct style *style, const struct drawing
 
 static str cell_ns(struct cells *cells, int64_t ns)
 {
-    if (ns < 0) {
+    if (ns < 0)
         buf_char(&cells->text, '-');
-        ns = -ns;
-    }
-    human_ns(&cells->text, (uint64_t)ns);
+    human_ns(&cells->text, ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns);
     return cell_end(cells);
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/trace/memory/memory.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/tables/tables.h"
+#include "base/bytes.h"
 #include "base/str.h"
 #include "model/trace.h"
 #include "render/write/escape.h"
@@ -216,7 +217,7 @@ static int64_t idle_of(const struct trace_report *r)
 {
     int64_t idle = 0;
     for (uint32_t i = 0; i < r->devices; i++)
-        idle += r->device[i].idle_ns;
+        idle = i64_plus(idle, r->device[i].idle_ns);
     return idle;
 }
 
@@ -237,7 +238,8 @@ void trace_idle_words(struct buf *to, const struct style *style, const struct tr
     (void)style;
     for (uint32_t i = 0; i < r->devices; i++)
         for (uint32_t k = 0; k < r->device[i].gap_kinds; k++)
-            by_class[r->device[i].gap[k].kind] += r->device[i].gap[k].ns;
+            by_class[r->device[i].gap[k].kind] =
+                i64_plus(by_class[r->device[i].gap[k].kind], r->device[i].gap[k].ns);
     for (;;) {
         uint32_t most = 0;
         for (uint32_t c = 1; c < GAP_CLASSES; c++)
@@ -255,8 +257,9 @@ void trace_late_words(struct buf *to, const struct style *style, const struct tr
     (void)style;
     for (uint32_t i = 0; i < r->devices; i++) {
         for (uint32_t k = 0; k < r->device[i].blames; k++) {
-            by_reason[r->device[i].blame[k].reason] += r->device[i].blame[k].ns;
-            late += r->device[i].blame[k].ns;
+            const struct blame_row *b = &r->device[i].blame[k];
+            by_reason[b->reason] = i64_plus(by_reason[b->reason], b->ns);
+            late = i64_plus(late, b->ns);
         }
     }
     for (;;) {

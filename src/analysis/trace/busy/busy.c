@@ -9,6 +9,7 @@
 #include "analysis/trace/busy/blame.h"
 #include "analysis/trace/busy/intervals.h"
 #include "analysis/trace/study/names.h"
+#include "base/bytes.h"
 #include "base/str.h"
 #include "base/table.h"
 #include "model/trace.h"
@@ -73,8 +74,8 @@ static void count_events(const struct device_work *w, struct device_time *d)
     for (uint32_t i = 0; i < w->len; i++) {
         uint32_t row = w->row[i];
         d->events[s->kind[row]]++;
-        d->ns[s->kind[row]] += s->duration[row];
-        d->sum_ns += s->duration[row];
+        d->ns[s->kind[row]] = i64_plus(d->ns[s->kind[row]], s->duration[row]);
+        d->sum_ns = i64_plus(d->sum_ns, s->duration[row]);
         if (i == 0 || span_end(s, row) > d->last_ns)
             d->last_ns = span_end(s, row);
     }

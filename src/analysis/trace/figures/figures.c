@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/trace/study/names.h"
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "base/idtab.h"
 #include "base/str.h"
@@ -212,7 +213,7 @@ static bool launched_make(const struct trace_study *s, struct arena *arena, stru
     qsort(row, ret->len, sizeof *row, by_moment);
     for (uint32_t i = 0; i < ret->len; i++) {
         ret->moment[i] = row[i].moment;
-        ret->ns[i + 1] = ret->ns[i] + row[i].ns;
+        ret->ns[i + 1] = i64_plus(ret->ns[i], row[i].ns);
     }
     return true;
 }
@@ -276,7 +277,7 @@ static bool steps_make(const struct trace_study *s, struct arena *arena, struct 
                                           .start_ns = spans->start[row],
                                           .ns = spans->duration[row],
                                           .events = to - from,
-                                          .device_ns = launched.ns[to] - launched.ns[from] };
+                                          .device_ns = i64_minus(launched.ns[to], launched.ns[from]) };
     }
     arena_release(arena, mark);
     return true;

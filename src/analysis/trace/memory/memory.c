@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "base/idtab.h"
 #include "base/radix_sort.h"
@@ -35,8 +36,8 @@ static void count(const struct group *g, struct memory_row *r)
         int64_t bytes = known(g->m->bytes[e]);
         r->allocs += bytes > 0;
         r->frees += bytes < 0;
-        r->alloc_bytes += bytes > 0 ? bytes : 0;
-        r->free_bytes -= bytes < 0 ? bytes : 0;
+        r->alloc_bytes = i64_plus(r->alloc_bytes, bytes > 0 ? bytes : 0);
+        r->free_bytes = i64_minus(r->free_bytes, bytes < 0 ? bytes : 0);
         r->has_totals = r->has_totals && g->m->total_allocated[e] != TRACE_UNKNOWN;
         r->has_addresses = r->has_addresses && g->m->address[e] != UNKNOWN_U64;
     }
@@ -45,12 +46,13 @@ static void count(const struct group *g, struct memory_row *r)
 static void follow_totals(const struct group *g, struct memory_row *r)
 {
     const struct memory_events *m = g->m;
-    int64_t before = m->total_allocated[g->event[0]] - known(m->bytes[g->event[0]]);
+    int64_t before =
+        i64_minus(m->total_allocated[g->event[0]], known(m->bytes[g->event[0]]));
     r->base = r->peak = before;
     for (uint32_t i = 0; i < g->events; i++) {
         uint32_t e = g->event[i];
         int64_t total = m->total_allocated[e], reserved = known(m->total_reserved[e]);
-        r->chain_breaks += total != before + known(m->bytes[e]);
+        r->chain_breaks += total != i64_plus(before, known(m->bytes[e]));
         if (total > r->peak) {
             r->peak = total;
             r->peak_ns = m->time[e];
@@ -67,12 +69,12 @@ static void follow_sums(const struct group *g, struct memory_row *r)
     const struct memory_events *m = g->m;
     int64_t now = 0, least = 0;
     for (uint32_t i = 0; i < g->events; i++) {
-        now += known(m->bytes[g->event[i]]);
+        now = i64_plus(now, known(m->bytes[g->event[i]]));
         least = now < least ? now : least;
     }
-    now = r->base = r->peak = -least;
+    now = r->base = r->peak = i64_minus(0, least);
     for (uint32_t i = 0; i < g->events; i++) {
-        now += known(m->bytes[g->event[i]]);
+        now = i64_plus(now, known(m->bytes[g->event[i]]));
         if (now > r->peak) {
             r->peak = now;
             r->peak_ns = m->time[g->event[i]];
@@ -110,14 +112,14 @@ static bool follow_addresses(const struct group *g, struct memory_row *r)
         uint32_t at = live_at(&l, m->address[e]), there = l.index.slot[at].id;
         if (there != 0) {
             r->alive_at_end--;
-            r->alive_at_end_bytes -= known(m->bytes[there - 1]);
+            r->alive_at_end_bytes = i64_minus(r->alive_at_end_bytes, known(m->bytes[there - 1]));
             idtab_remove(&l.index, at);
         }
         if (bytes > 0) {
             r->alloc_on_live_address += there != 0;
             idtab_put(&l.index, hash_u64(m->address[e]), e + 1);
             r->alive_at_end++;
-            r->alive_at_end_bytes += bytes;
+            r->alive_at_end_bytes = i64_plus(r->alive_at_end_bytes, bytes);
         } else {
             r->free_without_alloc += there == 0;
         }

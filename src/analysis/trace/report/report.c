@@ -9,6 +9,7 @@
 #include "analysis/trace/report/steps.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
+#include "base/bytes.h"
 #include "base/table.h"
 #include "model/ids.h"
 
@@ -110,7 +111,7 @@ static void linking_make(const struct figures *f, struct linking *ret)
     for (uint32_t i = 0; i < RUNGS; i++)
         ret->rung[i] = (struct rung_row){ (uint8_t)i, l->events[i], l->ns[i] };
     int64_t all = f->tables.device_ns;
-    ret->coverage = all > 0 ? (double)(all - l->ns[RUNG_NONE]) / (double)all : -1;
+    ret->coverage = all > 0 ? (double)i64_minus(all, l->ns[RUNG_NONE]) / (double)all : -1;
     ret->before_events = l->before_window;
     ret->before_ns = l->before_window_ns;
 }
@@ -203,7 +204,7 @@ static bool device_make(const struct trace_study *s, const struct trace_report *
         .gaps = from->gaps,
     };
     for (uint32_t i = 0; i < BUSY_BINS; i++)
-        ret->bin[i] = share(from->bin_ns[i] * BUSY_BINS, window);
+        ret->bin[i] = share(from->bin_ns[i], window) * BUSY_BINS;
     gaps_make(from, ret);
     return longest_make(s, r, from, arena, ret);
 }

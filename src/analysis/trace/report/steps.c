@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "analysis/trace/study/names.h"
+#include "base/bytes.h"
 #include "base/statistics.h"
 #include "base/table.h"
 #include "model/trace.h"
@@ -78,7 +79,7 @@ static void add_work(const struct trace_study *s, struct trace_report *r, struct
             w->busy_ns += end - w->last_end;
             w->last_end = end;
         }
-        r->step[at].device_ns += spans->duration[row];
+        r->step[at].device_ns = i64_plus(r->step[at].device_ns, spans->duration[row]);
     }
 }
 

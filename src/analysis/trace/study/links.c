@@ -5,6 +5,7 @@
 
 #include "analysis/trace/study/study.h"
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "base/idtab.h"
 #include "base/str.h"
@@ -221,7 +222,7 @@ static void count_link(struct trace_study *s, uint32_t row, uint32_t owner, enum
     l->owner[row] = owner;
     l->rung[row] = (uint8_t)rung;
     l->events[rung]++;
-    l->ns[rung] += s->trace->spans.duration[row];
+    l->ns[rung] = i64_plus(l->ns[rung], s->trace->spans.duration[row]);
 }
 
 /* By its id or its launch; false where neither tells. */
@@ -336,7 +337,7 @@ static void find_launches(struct trace_study *s, const struct lookup *by_correla
         if (launch == NO_ROW && spans->correlation_form[row] == ID_NUMBER &&
             spans->correlation[row] < least) {
             s->links.before_window++;
-            s->links.before_window_ns += spans->duration[row];
+            s->links.before_window_ns = i64_plus(s->links.before_window_ns, spans->duration[row]);
         }
     }
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/trace/study/names.h"
+#include "base/bytes.h"
 #include "base/str.h"
 #include "base/table.h"
 #include "model/trace.h"
@@ -45,10 +46,10 @@ static void count_children(struct merging *m)
         uint32_t parent = s->host.parent[row], owner = s->links.owner[row];
         if (parent != NO_ROW) {
             m->children[parent]++;
-            m->children_ns[parent] += spans->duration[row];
+            m->children_ns[parent] = i64_plus(m->children_ns[parent], spans->duration[row]);
         }
         if (owner != NO_ROW)
-            m->self_device_ns[owner] += spans->duration[row];
+            m->self_device_ns[owner] = i64_plus(m->self_device_ns[owner], spans->duration[row]);
     }
 }
 
@@ -77,9 +78,9 @@ static void add_device_totals(struct merging *m)
         uint32_t row = f->row[i - 1], parent = f->parent[row];
         if (m->top[row] != row)
             continue;
-        m->device_total_ns[row] += m->self_device_ns[m->deepest[row]];
+        m->device_total_ns[row] = i64_plus(m->device_total_ns[row], m->self_device_ns[m->deepest[row]]);
         if (parent != NO_ROW)
-            m->device_total_ns[m->top[parent]] += m->device_total_ns[row];
+            m->device_total_ns[m->top[parent]] = i64_plus(m->device_total_ns[m->top[parent]], m->device_total_ns[row]);
     }
 }
 
@@ -113,16 +114,16 @@ static void add_up(const struct merging *m, struct by_name *b)
         uint32_t row = f->row[i], deepest = m->deepest[row], name = spans->name[row];
         if (m->top[row] != row)
             continue;
-        int64_t self = spans->duration[row] - m->children_ns[deepest];
-        b->tables->self_cpu_ns += self;
+        int64_t self = i64_minus(spans->duration[row], m->children_ns[deepest]);
+        b->tables->self_cpu_ns = i64_plus(b->tables->self_cpu_ns, self);
         if ((s->names.traits[name] & NAME_UNLISTED) != 0)
             continue;
         struct operator_row *r = row_of(b, s, name);
         r->calls++;
-        r->cpu_total_ns += spans->duration[row];
-        r->self_cpu_ns += self;
-        r->device_total_ns += m->device_total_ns[row];
-        r->self_device_ns += m->self_device_ns[deepest];
+        r->cpu_total_ns = i64_plus(r->cpu_total_ns, spans->duration[row]);
+        r->self_cpu_ns = i64_plus(r->self_cpu_ns, self);
+        r->device_total_ns = i64_plus(r->device_total_ns, m->device_total_ns[row]);
+        r->self_device_ns = i64_plus(r->self_device_ns, m->self_device_ns[deepest]);
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/tables/operators.h"
+#include "base/bytes.h"
 #include "base/str.h"
 #include "base/table.h"
 #include "model/trace.h"
@@ -39,7 +40,7 @@ static void add(struct adding *a, const struct trace_study *s, uint32_t span)
     }
     struct name_row *r = &a->row[a->of[name] - 1];
     r->calls++;
-    r->ns += spans->duration[span];
+    r->ns = i64_plus(r->ns, spans->duration[span]);
 }
 
 static int by_time(const void *a, const void *b)
@@ -63,7 +64,7 @@ static uint32_t join_equal(struct name_row *row, uint32_t rows)
     for (uint32_t i = 0; i < rows; i++) {
         if (kept > 0 && str_equal(row[kept - 1].name, row[i].name)) {
             row[kept - 1].calls += row[i].calls;
-            row[kept - 1].ns += row[i].ns;
+            row[kept - 1].ns = i64_plus(row[kept - 1].ns, row[i].ns);
         } else {
             row[kept++] = row[i];
         }
@@ -77,11 +78,11 @@ static void add_call(const struct trace_study *s, uint32_t row, struct tables *t
     int64_t ns = s->trace->spans.duration[row];
     if ((traits & NAME_SYNCHRONIZES) != 0) {
         t->syncs++;
-        t->sync_ns += ns;
+        t->sync_ns = i64_plus(t->sync_ns, ns);
     }
     if ((traits & NAME_LAUNCHES) != 0) {
         t->launches++;
-        t->launch_ns += ns;
+        t->launch_ns = i64_plus(t->launch_ns, ns);
     }
 }
 
@@ -96,7 +97,7 @@ static bool names_add_up(const struct trace_study *s, struct arena *arena, struc
         uint8_t kind = spans->kind[row];
         if (span_is_work(kind)) {
             add(&kernels, s, row);
-            ret->device_ns += spans->duration[row];
+            ret->device_ns = i64_plus(ret->device_ns, spans->duration[row]);
         } else if (span_is_call(kind)) {
             add(&calls, s, row);
             add_call(s, row, ret);
@@ -168,7 +169,7 @@ static uint32_t join_copies(struct copy_row *row, uint32_t rows)
     for (uint32_t i = 0; i < rows; i++) {
         if (kept > 0 && str_equal(row[kept - 1].kind, row[i].kind)) {
             row[kept - 1].calls += row[i].calls;
-            row[kept - 1].ns += row[i].ns;
+            row[kept - 1].ns = i64_plus(row[kept - 1].ns, row[i].ns);
             row[kept - 1].bytes += row[i].bytes;
         } else {
             row[kept++] = row[i];
@@ -198,7 +199,7 @@ static bool copies_add_up(const struct trace_study *s, struct arena *arena, stru
         }
         struct copy_row *r = &ret->copy[of[name] - 1];
         r->calls++;
-        r->ns += spans->duration[row];
+        r->ns = i64_plus(r->ns, spans->duration[row]);
         r->bytes += spans->bytes[row] > 0 ? (uint64_t)spans->bytes[row] : 0;
     }
     qsort(ret->copy, ret->copies, sizeof *ret->copy, by_kind);
