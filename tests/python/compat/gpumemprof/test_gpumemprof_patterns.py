@@ -78,14 +78,16 @@ def test_nothing_reserved_is_no_fragmentation_B43():
     assert pattern("fragmentation", mixed).metrics["average_fragmentation"] == pytest.approx(0.4)
 
 
-def shrunk(peak_mib, count=3, name="f"):
-    """Calls that say 100 MiB were allocated and have a peak below that, as sound counters never do."""
-    return [call(name, before=0, after=0, peak=peak_mib * MIB, allocated=100 * MIB)] * count
+def shrunk(peak_mib, count=3, name="f", before_mib=0):
+    """Calls that say 100 MiB were allocated and have a peak below that above their begin, as sound counters never do."""
+    before = before_mib * MIB
+    return [call(name, before=before, after=before, peak=before + peak_mib * MIB, allocated=100 * MIB)] * count
 
 
 @pytest.mark.parametrize("results, fires", [
     (shrunk(49), True), (shrunk(50), False), (shrunk(49, count=2), False), (shrunk(49, 2) + shrunk(49, 2, "g"), False),
     (shrunk(49, 3) + shrunk(50, 9), True),  # only calls below the threshold are in the mean
+    (shrunk(49, before_mib=1000), True), (shrunk(50, before_mib=1000), False),
 ])
 def test_inefficient_allocation_B44(results, fires):
     found = pattern("inefficient_allocation", results)
@@ -157,6 +159,16 @@ def test_unknown_figures_are_left_out(unknown):
     analyzer = MemoryAnalyzer()
     assert analyzer.analyze_memory_patterns(mixed) == analyzer.analyze_memory_patterns(known)
     assert of_kind(analyzer.analyze_memory_patterns(mixed), "memory_leak").metrics["call_count"] == 3
+
+
+@pytest.mark.parametrize("unknown", [None, math.nan])
+def test_a_call_without_its_end_says_nothing_of_fragments(unknown):
+    known = grows(40 * MIB, 40 * MIB, 40 * MIB, reserved=20 * GIB)
+    open_ended = [call(before=0, after=0, reserved=40 * GIB) for _ in range(20)]
+    for result in open_ended:
+        result.memory_after.allocated_memory = unknown
+    assert pattern("fragmentation", known) == pattern("fragmentation", known + open_ended)
+    assert pattern("memory_leak", known + open_ended).metrics["call_count"] == 3
 
 
 @pytest.mark.parametrize("name, value", [("memory_leak_bytes", 1 << 40), ("min_calls_for_analysis", 4)])
