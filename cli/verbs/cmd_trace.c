@@ -15,7 +15,7 @@
 
 struct trace_settings {
     struct common common;
-    bool ops, kernels, gaps, steps, memory, calls;
+    bool ops, kernels, gaps, steps, memory, calls, as_framework;
 };
 
 #define IN(member) offsetof(struct trace_settings, member)
@@ -31,6 +31,10 @@ static const struct option_spec options[] = {
     { 0, "memory", NULL, "print what the allocators had in use", OPTION_FLAG, IN(memory), NULL },
     { 0, "calls", NULL, "print the calls of the runtime and the driver", OPTION_FLAG, IN(calls),
       NULL },
+    { 0, "framework-exact", NULL,
+      "with Python frames in the trace, count ranges as key_averages() does, without the "
+      "operators that a frame inside called",
+      OPTION_FLAG, IN(as_framework), NULL },
     OPTION_ROWS("print at most COUNT rows of each table (default 5 on the page, else all)"),
     OPTION_CSV("the operators"),
     { 0, "limit", "NAME=VALUE",
@@ -68,7 +72,8 @@ static struct vrs_result *ask(const struct trace_settings *s, const struct input
                                      .progress = read_progress };
     struct vrs_trace_options about = { .size = sizeof about,
                                        .path = path,
-                                       .sections = sections_of(s) };
+                                       .sections = sections_of(s),
+                                       .as_framework = s->as_framework };
     struct vrs_trace *trace = NULL;
     struct vrs_result *result = NULL;
     struct vrs_error err;

@@ -5,6 +5,7 @@
 #ifndef VRAMSCOPE_TRACE_H
 #define VRAMSCOPE_TRACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,9 @@ struct vrs_trace_options {
     size_t size;
     const char *path;  /* shown as the file's name; NULL: the path it was opened with */
     uint32_t sections; /* enum vrs_trace_section, which VRS_TEXT shows alone; 0: a page */
+    /* Operators as key_averages() has them where Python frames were recorded too: the framework
+     * then takes the time of operators that a frame called from ranges around it. */
+    bool as_framework;
 };
 
 /* How busy the devices were and why they waited, steps, operators, kernels, copies, calls and

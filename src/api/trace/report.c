@@ -21,7 +21,7 @@ enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
     if (result == NULL)
         return vrs_no_memory(err);
     struct trace_report *report = result->set.answers;
-    enum vrs_status status = trace_report_make(&trace->model, result->arena, report, err);
+    enum vrs_status status = trace_report_make(&trace->model, o.as_framework, result->arena, report, err);
     report->sections = o.sections;
     report->file.size_bytes = trace->size_bytes;
     report->file.path =

@@ -125,22 +125,22 @@ void trace_steps_table(struct buf *to, const struct style *style, const struct t
 
 static void fill_host_op(struct cells *cells, const void *from, uint32_t i, str *cell)
 {
-    const struct tables *t = from;
-    const struct operator_row *o = &t->op[i];
+    const struct trace_report *r = from;
+    const struct operator_row *o = &r->op[i];
     cell[0] = cell_text(cells, o->name);
     cell[1] = cell_count(cells, o->calls);
     cell[2] = cell_ns(cells, o->self_cpu_ns);
-    cell[3] = cell_part(cells, o->self_cpu_ns, t->self_cpu_ns);
+    cell[3] = cell_part(cells, o->self_cpu_ns, r->self_cpu_ns);
     cell[4] = cell_ns(cells, o->cpu_total_ns);
 }
 
 static void fill_op(struct cells *cells, const void *from, uint32_t i, str *cell)
 {
-    const struct tables *t = from;
-    const struct operator_row *o = &t->op[i];
+    const struct trace_report *r = from;
+    const struct operator_row *o = &r->op[i];
     fill_host_op(cells, from, i, cell);
     cell[5] = cell_ns(cells, o->self_device_ns);
-    cell[6] = cell_part(cells, o->self_device_ns, t->device_ns);
+    cell[6] = cell_part(cells, o->self_device_ns, r->figures.tables.device_ns);
 }
 
 void trace_ops_table(struct buf *to, const struct style *style, const struct trace_report *r,
@@ -156,9 +156,8 @@ void trace_ops_table(struct buf *to, const struct style *style, const struct tra
         { "share", true, false, 0, CUT_END },
     };
     enum { DEVICE_COLUMNS = 2 };
-    const struct tables *t = &r->figures.tables;
-    uint32_t hidden = t->kernels == 0 ? DEVICE_COLUMNS : 0;
-    struct drawing d = { columns, sizeof columns / sizeof *columns - hidden, t->ops, most, t,
+    uint32_t hidden = r->figures.tables.kernels == 0 ? DEVICE_COLUMNS : 0;
+    struct drawing d = { columns, sizeof columns / sizeof *columns - hidden, r->ops, most, r,
                          hidden == 0 ? fill_op : fill_host_op, "operator" };
     draw(to, style, &d);
 }

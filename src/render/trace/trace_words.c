@@ -186,15 +186,15 @@ static void host_verdict(struct buf *to, const struct style *style, const struct
                     style->ascii);
         buf_char(to, ')');
     }
-    if (f->tables.ops == 0)
+    if (r->ops == 0)
         return;
     buf_text(to, "; of ");
-    put_ns(to, f->tables.self_cpu_ns);
+    put_ns(to, r->self_cpu_ns);
     buf_text(to, " on the host the largest part is in ");
-    escape_text(to, f->tables.op[0].name, style->ascii);
+    escape_text(to, r->op[0].name, style->ascii);
     buf_text(to, " (");
-    human_share(to, share_ratio((uint64_t)f->tables.op[0].self_cpu_ns,
-                                (uint64_t)f->tables.self_cpu_ns));
+    human_share(to, share_ratio((uint64_t)r->op[0].self_cpu_ns,
+                                (uint64_t)r->self_cpu_ns));
     buf_char(to, ')');
 }
 

@@ -9,6 +9,8 @@
 #include "analysis/trace/report/steps.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
+#include "analysis/trace/tables/operators.h"
+#include "analysis/trace/tables/tables.h"
 #include "base/bytes.h"
 #include "base/table.h"
 #include "model/ids.h"
@@ -222,7 +224,44 @@ static bool devices_make(const struct trace_study *s, struct arena *arena, struc
     return true;
 }
 
-enum vrs_status trace_report_make(const struct trace *t, struct arena *arena,
+/* Operators. */
+
+/* Copies a table with the row of what belongs to no operator, if there is any, behind those with
+ * more CPU time of their own. */
+static bool ops_keep(const struct tables *from, struct arena *arena, struct trace_report *ret)
+{
+    bool has_loose = from->loose.calls > 0;
+    ret->op = arena_array(arena, struct operator_row, (size_t)from->ops + 1);
+    ret->self_cpu_ns = from->self_cpu_ns;
+    if (ret->op == NULL)
+        return false;
+    for (uint32_t i = 0; i < from->ops; i++) {
+        if (has_loose && from->op[i].self_cpu_ns <= 0) {
+            ret->op[ret->ops++] = from->loose;
+            has_loose = false;
+        }
+        ret->op[ret->ops] = from->op[i];
+        ret->op[ret->ops].name = arena_copy(arena, from->op[i].name);
+        if (ret->op[ret->ops++].name.ptr == NULL)
+            return false;
+    }
+    if (has_loose)
+        ret->op[ret->ops++] = from->loose;
+    return true;
+}
+
+static bool ops_make(const struct trace_study *s, bool as_framework, struct arena *scratch,
+                     struct arena *arena, struct trace_report *ret)
+{
+    struct tables tables = { .ops = 0 };
+    struct forest trees;
+    if (!as_framework)
+        return ops_keep(&ret->figures.tables, arena, ret);
+    return framework_trees(s, scratch, &trees) && operators_make(s, &trees, scratch, &tables) &&
+           ops_keep(&tables, arena, ret);
+}
+
+enum vrs_status trace_report_make(const struct trace *t, bool as_framework, struct arena *arena,
                                   struct trace_report *ret, struct vrs_error *err)
 {
     struct trace_study s;
@@ -235,7 +274,8 @@ enum vrs_status trace_report_make(const struct trace *t, struct arena *arena,
     if (status == VRS_OK) {
         linking_make(&ret->figures, &ret->linking);
         bool ok = file_make(t, arena, &ret->file) && trace_steps_make(&s, arena, ret) &&
-                  capture_make(&s, ret, arena, &ret->capture) && devices_make(&s, arena, ret);
+                  capture_make(&s, ret, arena, &ret->capture) && devices_make(&s, arena, ret) &&
+                  ops_make(&s, as_framework, &scratch, arena, ret);
         status = ok ? VRS_OK : vrs_no_memory(err);
     }
     arena_free(&scratch);

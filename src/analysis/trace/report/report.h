@@ -11,6 +11,7 @@
 #include "analysis/trace/figures/figures.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
+#include "analysis/trace/tables/tables.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/field.h"
@@ -147,11 +148,17 @@ struct trace_report {
     struct trace_step *step;
     uint32_t steps;
     struct step_statistics statistics;
+    struct operator_row *op; /* by falling self CPU, ties by name */
+    uint32_t ops;
+    int64_t self_cpu_ns; /* of all host events, in the table or not */
     struct figures figures;
 };
 
-/* Everything is taken from `arena`; path and size are the caller's to fill. */
-enum vrs_status trace_report_make(const struct trace *t, struct arena *arena,
+/* Everything is taken from `arena`; path and size are the caller's to fill.  With `as_framework` the
+ * operators are those of key_averages() to the last digit also where Python frames were recorded,
+ * which the framework leaves in its trees: a range then has not the time of operators that a frame
+ * inside it called. */
+enum vrs_status trace_report_make(const struct trace *t, bool as_framework, struct arena *arena,
                                   struct trace_report *ret, struct vrs_error *err) MUST_CHECK;
 
 extern const struct row_type trace_report_row_type, trace_step_row_type, operator_row_type,

@@ -270,6 +270,13 @@ static const struct field operator_fields[] = {
       FIELD_AT(struct operator_row, self_device_ns) },
     { "device_total_ns", NULL, UNIT_NS, FIELD_SIGNED,
       FIELD_AT(struct operator_row, device_total_ns) },
+    { "self_cpu_bytes", NULL, UNIT_BYTES, FIELD_SIGNED,
+      FIELD_AT(struct operator_row, self_bytes.cpu) },
+    { "cpu_bytes", NULL, UNIT_BYTES, FIELD_SIGNED, FIELD_AT(struct operator_row, bytes.cpu) },
+    { "self_device_bytes", NULL, UNIT_BYTES, FIELD_SIGNED,
+      FIELD_AT(struct operator_row, self_bytes.device) },
+    { "device_bytes", NULL, UNIT_BYTES, FIELD_SIGNED,
+      FIELD_AT(struct operator_row, bytes.device) },
 };
 const struct row_type operator_row_type =
     LINE_ROW_TYPE("op", struct operator_row, operator_fields);
@@ -319,7 +326,7 @@ static const struct field report_fields[] = {
     { "step_statistics", NULL, UNIT_NONE, FIELD_ROW,
       .offset = offsetof(struct trace_report, statistics), .row = &statistics_row_type },
     { "ops", NULL, UNIT_NONE, FIELD_ROWS,
-      FIELD_LIST(struct trace_report, figures.tables.op, figures.tables.ops),
+      FIELD_LIST(struct trace_report, op, ops),
       .row = &operator_row_type, .limited = true, .table = true },
     { "kernels", NULL, UNIT_NONE, FIELD_ROWS,
       FIELD_LIST(struct trace_report, figures.tables.kernel, figures.tables.kernels),

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "analysis/trace/study/study.h"
+#include "analysis/trace/tables/memory_sums.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
@@ -19,6 +20,9 @@ struct operator_row {
     int64_t self_cpu_ns; /* without its direct children */
     int64_t device_total_ns;
     int64_t self_device_ns; /* of the device work that it is the owner of */
+    /* Memory given out less memory given back while it ran, on whatever thread, as the framework
+     * counts it; without that of its direct children. */
+    struct memory_sum bytes, self_bytes;
 };
 
 struct name_row {
@@ -40,6 +44,7 @@ struct tables {
     uint32_t kernels, calls, ranges;
     struct copy_row *copy; /* by kind */
     uint32_t copies;
+    struct operator_row loose; /* memory events in no host event; `calls` of them */
     uint64_t merged;     /* only children with their parent's name, which it has absorbed */
     int64_t self_cpu_ns; /* of all host events, in the tables or not */
     int64_t device_ns;   /* of all device work */
