@@ -81,14 +81,29 @@ void human_duration(struct buf *to, uint64_t us)
                    (unsigned)(seconds / 60 % 60));
 }
 
+/* In units of so many nanoseconds, to three digits or more. */
+static void put_scaled(struct buf *to, uint64_t ns, uint64_t unit_ns, const char *unit)
+{
+    uint64_t tenths = (ns + unit_ns / 20) / (unit_ns / 10);
+    uint64_t hundredths = (ns + unit_ns / 200) / (unit_ns / 100);
+    if (hundredths < 1000)
+        buf_format(to, "%u.%02u %s", (unsigned)(hundredths / 100), (unsigned)(hundredths % 100),
+                   unit);
+    else
+        buf_format(to, "%u.%u %s", (unsigned)(tenths / 10), (unsigned)(tenths % 10), unit);
+}
+
 void human_ns(struct buf *to, uint64_t ns)
 {
-    if (ns < 1000)
+    const uint64_t us = 1000, ms = 1000000, s = 1000000000;
+    if (ns < us)
         buf_format(to, "%u ns", (unsigned)ns);
-    else if (ns < 1000000)
-        buf_format(to, "%u.%u us", (unsigned)(ns / 1000), (unsigned)(ns % 1000 / 100));
+    else if (ns + us / 20 < ms) /* what would round to 1000.0 us is 1.00 ms */
+        put_scaled(to, ns, us, "us");
+    else if (ns + ms / 20 < s)
+        put_scaled(to, ns, ms, "ms");
     else
-        human_duration(to, ns / 1000);
+        human_duration(to, ns / us);
 }
 
 void paint_on(struct buf *to, const struct style *style, enum paint paint)

@@ -36,7 +36,7 @@ double share_ratio(uint64_t part, uint64_t whole);
 
 /* "850 us", "12.3 ms", "4.21 s", "3 min 05 s", "2 h 07 min" */
 void human_duration(struct buf *to, uint64_t us);
-/* The same of nanoseconds: "850 ns", "12.3 us", "12.3 ms", and from a second on as above. */
+/* The same of nanoseconds: "850 ns", "1.23 us", "12.3 ms", and from a second on as above. */
 void human_ns(struct buf *to, uint64_t ns);
 
 enum paint { PAINT_BOLD, PAINT_DIM, PAINT_GOOD, PAINT_BAD, PAINT_USED };

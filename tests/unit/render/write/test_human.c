@@ -52,6 +52,13 @@ static void check_duration(uint64_t us, const char *expected)
     check_text(expected);
 }
 
+static void check_ns(uint64_t ns, const char *expected)
+{
+    buf_init(&text, 1 << 12);
+    human_ns(&text, ns);
+    check_text(expected);
+}
+
 static void check_share(double ratio, const char *expected)
 {
     buf_init(&text, 1 << 12);
@@ -101,6 +108,24 @@ static void counts(void **state)
     buf_init(&text, 1 << 12);
     human_count(&text, 48120, false);
     check_text("48\u202f120");
+}
+
+static void short_durations(void **state)
+{
+    (void)state;
+    check_ns(0, "0 ns");
+    check_ns(999, "999 ns");
+    check_ns(1000, "1.00 us");
+    check_ns(2059, "2.06 us");
+    check_ns(9994, "9.99 us");
+    check_ns(9995, "10.0 us");
+    check_ns(99949, "99.9 us");
+    check_ns(999949, "999.9 us");
+    check_ns(999950, "1.00 ms");
+    check_ns(1000000, "1.00 ms");
+    check_ns(2059250, "2.06 ms");
+    check_ns(675382130, "675.4 ms");
+    check_ns(1042943000, "1.04 s");
 }
 
 static void durations(void **state)
@@ -238,6 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes),
         cmocka_unit_test(counts),
+        cmocka_unit_test(short_durations),
         cmocka_unit_test(durations),
         cmocka_unit_test(shares),
         cmocka_unit_test(widths),
