@@ -248,7 +248,7 @@ def test_devices_stand_beneath_one_another_on_one_scale(browser, devices):
     page = opened(browser, devices)
     click(page, "#devices button", "all 64 devices")
     page.wait("document.querySelectorAll('.multiples canvas').length === 64")
-    assert "from 0 to 228.00 MiB" in page.ask("(%s).textContent" % VIEW)
+    page.wait("(%s).textContent.includes('from 0 to 228.00 MiB')" % VIEW)
     heights = page.ask("""[...document.querySelectorAll('.multiples canvas')].map((canvas) => {
         const g = canvas.getContext('2d'), { data } = g.getImageData(0, 0, canvas.width, canvas.height);
         for (let y = 0; y < canvas.height; y++) for (let x = 0; x < canvas.width; x++)
