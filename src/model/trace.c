@@ -32,11 +32,14 @@ const char *span_kind_name(enum span_kind kind)
 }
 
 const char *const trace_damage_names[TRACE_DAMAGES] = {
-    [DAMAGE_NO_TIME] = "no_time",
-    [DAMAGE_NEGATIVE] = "negative_duration",
-    [DAMAGE_RANGE] = "time_beyond_range",
-    [DAMAGE_NOT_AN_EVENT] = "not_an_event",
-    [DAMAGE_TRUNCATED] = "truncated",
+    [DAMAGE_NO_TIME] = "no_time",           [DAMAGE_NEGATIVE] = "negative_duration",
+    [DAMAGE_RANGE] = "time_beyond_range",   [DAMAGE_NOT_AN_EVENT] = "not_an_event",
+    [DAMAGE_TRUNCATED] = "truncated",       [DAMAGE_ESCAPE] = "unknown_escape",
+    [DAMAGE_CONTROL] = "control_character", [DAMAGE_UTF8] = "not_utf8",
+    [DAMAGE_QUOTE] = "unescaped_quote",     [DAMAGE_COMMA] = "comma",
+    [DAMAGE_WORD] = "not_a_value",          [DAMAGE_NESTED] = "nested_too_deep",
+    [DAMAGE_LONG] = "event_too_long",       [DAMAGE_SKIPPED] = "skipped",
+    [DAMAGE_ZEROS] = "zero_times",
 };
 
 static const struct column tracks_columns[] = {
@@ -150,8 +153,10 @@ void trace_clear_events(struct trace *t)
     idtab_free(&t->process_index);
     struct trace_header *h = &t->header;
     h->times_integer = h->times_other = h->times_missing = h->out_of_memory = 0;
+    h->has_stacks = h->has_shapes = false;
     memset(t->damage, 0, sizeof t->damage);
     t->events = 0;
+    t->skipped_bytes = 0;
 }
 
 bool trace_process(struct trace *t, struct trace_id pid, uint32_t *ret)

@@ -119,8 +119,8 @@ struct memory_events {
 
 #define TRACE_UNKNOWN INT64_MIN
 
-/* Times lie within so many nanoseconds of 0, which is 146 years: the time between two of them has 64
- * bits. */
+/* Times lie within so many nanoseconds of 0, which is 146 years: the time between two of them has
+ * 64 bits. */
 #define TRACE_TIME_MOST (((int64_t)1 << 62) - 1)
 
 /* How often each phase stands in the file, by its text. */
@@ -175,6 +175,17 @@ enum trace_damage {
     DAMAGE_RANGE,        /* a time beyond 64 bits of ns: taken as the nearest */
     DAMAGE_NOT_AN_EVENT, /* a value among the events that is no object */
     DAMAGE_TRUNCATED,    /* the file ends within */
+    /* Of the text; see format/trace/repair.h. */
+    DAMAGE_ESCAPE,  /* a backslash before what JSON does not escape: kept as a backslash */
+    DAMAGE_CONTROL, /* a control character as such: kept */
+    DAMAGE_UTF8,    /* a text that is not UTF-8: U+FFFD stands for its wrong bytes */
+    DAMAGE_QUOTE,   /* a quote without a backslash in a text: kept */
+    DAMAGE_COMMA,   /* one too many or too few: read as if it were right */
+    DAMAGE_WORD,    /* a word that is no value, or none at all: a value that is missing */
+    DAMAGE_NESTED,  /* a value nested too deep: one that is missing */
+    DAMAGE_LONG,    /* an event of more than 64 MiB: dropped */
+    DAMAGE_SKIPPED, /* bytes that make no sense, up to the next event */
+    DAMAGE_ZEROS,   /* spans that begin at 0, where 10 do and more than 1 % of all */
     TRACE_DAMAGES
 };
 
@@ -198,6 +209,7 @@ struct trace {
     struct damage damage[TRACE_DAMAGES];
     uint64_t events;          /* elements of the list */
     uint64_t read_bytes;      /* of the unpacked input */
+    uint64_t skipped_bytes;   /* of them, those that became nothing because of damage */
     struct idtab track_index; /* of tracks and of processes, plus 1 */
     struct idtab process_index;
 };

@@ -2,7 +2,10 @@
  *
  * A reader looks at [at, end) and asks for more with window_need.  A token that crosses the
  * window's edge is moved to its front, so that a token of at most WINDOW_BYTES is always
- * contiguous.  Input is never mapped: a mapped file that shrinks kills the process. */
+ * contiguous.  Input is never mapped: a mapped file that shrinks kills the process.
+ *
+ * A reader that may want to look at something twice holds it: the window then grows instead of
+ * letting go of what is held, up to HELD_BYTES. */
 #ifndef VRS_FORMAT_INPUT_WINDOW_H
 #define VRS_FORMAT_INPUT_WINDOW_H
 
@@ -12,7 +15,10 @@
 
 #include "base/fail.h"
 
-enum { WINDOW_BYTES = 1 << 18 };
+enum { WINDOW_BYTES = 1 << 18, HELD_BYTES = 64 << 20 };
+
+/* Loads of up to this many bytes may start before `end`; the bytes behind it are zero. */
+enum { WINDOW_PAD_BYTES = 16 };
 
 /* Where bytes come from: a file, memory, a stream, or an unpacker over another source.
  * `read` puts 1 to `len` bytes at `to` and their number into `*ret`; 0 is the end.
@@ -30,8 +36,10 @@ struct source {
 
 struct window {
     const uint8_t *at, *end;
-    uint8_t *buffer; /* WINDOW_BYTES + a few, so that short loads past `end` stay inside */
-    uint64_t base;   /* offset in the input of buffer[0] */
+    uint8_t *buffer;     /* `room` + a few, so that short loads past `end` stay inside */
+    size_t room;         /* WINDOW_BYTES, or more where something is held */
+    uint64_t base;       /* offset in the input of buffer[0] */
+    const uint8_t *held; /* kept from here on, with what is behind it; NULL: nothing is */
     struct source source;
     uint64_t expected_bytes; /* of the whole input, or 0; a hint for those who make room */
     bool ended;              /* the source has no more */
@@ -53,12 +61,29 @@ static inline bool window_need(struct window *w, size_t len)
     return (size_t)(w->end - w->at) >= len || window_fill(w, len);
 }
 
+/* Holds what begins at `offset`, instead of what was held.  False when the window has let go of it
+ * already; nothing is held then. */
+bool window_hold(struct window *w, uint64_t offset);
+void window_release(struct window *w);
+
+/* Back to where what is held begins.  False when nothing is, any more. */
+bool window_rewind(struct window *w);
+
+/* Shows `len` bytes at `bytes`, with WINDOW_PAD_BYTES behind them, as the input from `offset` on.
+ * They stay the caller's, and nothing is to be freed. */
+struct window window_of_bytes(uint8_t *bytes, size_t len, uint64_t offset);
+
 /* Goes on at `offset`, which is no earlier than where it is; of a source that can skip. */
 enum vrs_status window_jump(struct window *w, uint64_t offset, struct vrs_error *err) MUST_CHECK;
 
 static inline uint64_t window_offset(const struct window *w)
 {
     return w->base + (uint64_t)(w->at - w->buffer);
+}
+
+static inline uint64_t window_held_offset(const struct window *w)
+{
+    return w->base + (uint64_t)(w->held - w->buffer);
 }
 
 /* White space of JSON and of the pages around it. */

@@ -1,6 +1,7 @@
 /* reader.c - a pushdown automaton over JSON text: what may stand next, and what is open. */
 #include "format/json/reader.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -260,13 +261,42 @@ static enum vrs_status read_all(struct json *j, struct json_end *ret, struct vrs
     return VRS_OK;
 }
 
-enum vrs_status json_read(struct window *w, const struct limits *limits,
-                          const struct json_sink *sink, struct json_end *ret, struct vrs_error *err)
+static enum vrs_status read_expected(struct window *w, const struct limits *limits,
+                                     const struct json_sink *sink, str open, enum expect expect,
+                                     struct json_end *ret, struct vrs_error *err)
 {
-    struct json j = { .w = w, .limits = limits, .sink = *sink, .open.max = limits->nesting };
+    struct json j = {
+        .w = w,
+        .limits = limits,
+        .sink = *sink,
+        .open.max = limits->nesting,
+        .expect = expect,
+    };
     buf_init(&j.text, (size_t)limits->string_bytes + 8);
-    enum vrs_status status = read_all(&j, ret, err);
+    enum vrs_status status = VRS_OK;
+    for (size_t i = 0; i < open.len && status == VRS_OK; i++)
+        if (!vec_push(&j.open, (uint8_t)open.ptr[i]))
+            status = vrs_no_memory(err);
+    if (status == VRS_OK)
+        status = read_all(&j, ret, err);
     buf_free(&j.text);
     vec_free(&j.open);
     return status;
+}
+
+enum vrs_status json_read(struct window *w, const struct limits *limits,
+                          const struct json_sink *sink, struct json_end *ret, struct vrs_error *err)
+{
+    return read_expected(w, limits, sink, S(""), EXPECT_VALUE, ret, err);
+}
+
+enum vrs_status json_read_inside(struct window *w, const struct limits *limits,
+                                 const struct json_sink *sink, str open, enum json_at at,
+                                 struct json_end *ret, struct vrs_error *err)
+{
+    assert(open.len > 0 && open.len <= limits->nesting);
+    bool dict = open.ptr[open.len - 1] == '{';
+    enum expect first = dict ? EXPECT_KEY_OR_END : EXPECT_VALUE_OR_END;
+    return read_expected(w, limits, sink, open,
+                         at == JSON_BEHIND_VALUE ? EXPECT_COMMA_OR_END : first, ret, err);
 }

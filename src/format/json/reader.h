@@ -50,4 +50,12 @@ enum vrs_status json_read(struct window *w, const struct limits *limits,
                           const struct json_sink *sink, struct json_end *ret,
                           struct vrs_error *err) MUST_CHECK;
 
+/* The same inside containers that an earlier call began: "{[", the outermost first, is a list in an
+ * object.  `w` stands behind a value of the innermost, or where one may begin or the container end;
+ * afterwards behind the end of the outermost. */
+enum json_at { JSON_BEHIND_VALUE, JSON_AT_VALUE_OR_END };
+enum vrs_status json_read_inside(struct window *w, const struct limits *limits,
+                                 const struct json_sink *sink, str open, enum json_at at,
+                                 struct json_end *ret, struct vrs_error *err) MUST_CHECK;
+
 #endif

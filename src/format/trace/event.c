@@ -35,6 +35,7 @@ enum vrs_status event_text(struct events *e, str text, uint32_t *ret, struct vrs
 {
     if (utf8_valid(text))
         return intern(e, text, ret, err);
+    trace_damaged(e->trace, DAMAGE_UTF8, e->offset);
     e->text.len = 0;
     utf8_repair(&e->text, text);
     return e->text.failed ? vrs_no_memory(err) : intern(e, buf_slice(&e->text), ret, err);
@@ -338,6 +339,8 @@ static enum vrs_status put_span(struct events *e, struct vrs_error *err)
     if (!table_reserve(s, &spans_kind, 1))
         return no_room(&s->rows, err);
     uint32_t row = s->rows.len++;
+    if (v->start == 0 && e->zeros++ == 0)
+        e->first_zero = v->offset;
     s->start[row] = v->start;
     s->duration[row] = sound_duration(e);
     s->index[row] = (uint32_t)e->trace->events;
@@ -477,10 +480,20 @@ static enum span_kind kind_by_process(str name)
     return str_equal(name, S("CANN")) ? SPAN_RUNTIME : SPAN_OTHER;
 }
 
+/* A few may begin where the clock of the trace does; many are stamps that were never set. */
+static void look_at_zeros(struct events *e)
+{
+    struct trace *t = e->trace;
+    enum { LEAST = 10, ONE_IN = 100 };
+    if (e->zeros >= LEAST && e->zeros > t->spans.rows.len / ONE_IN)
+        t->damage[DAMAGE_ZEROS] = (struct damage){ e->zeros, e->first_zero };
+}
+
 void events_finish(struct events *e)
 {
     struct trace *t = e->trace;
     struct spans *s = &t->spans;
+    look_at_zeros(e);
     for (uint32_t row = 0; row < s->rows.len; row++) {
         if (s->category[row] != 0)
             continue;

@@ -40,6 +40,9 @@ struct event {
 struct events {
     struct trace *trace;
     struct event event;
+    uint64_t offset; /* of the value at hand */
+    uint64_t zeros;  /* spans that begin at 0, and where the first of them stands */
+    uint64_t first_zero;
     struct buf text; /* a string that is changed before it is kept */
     /* Words that are compared by their ids. */
     uint32_t last, instant, start, finish, metadata, memory, out_of_memory, process_name,

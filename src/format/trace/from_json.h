@@ -7,11 +7,15 @@
 #include "format/input/window.h"
 #include "model/trace.h"
 
+enum { TRACE_NESTING = 256 };
+
 /* Reads one JSON value into `t`, which trace_init made: an object with `traceEvents` among its
  * keys, or the list of events alone.  `w` stands at its first byte (white space and a byte order
  * mark are behind it) and then behind its last.  Input that ends inside the value keeps the events
- * that are whole (DAMAGE_TRUNCATED) or, with none, is an error.  On failure `t` is fit only to be
- * freed. */
+ * that are whole (DAMAGE_TRUNCATED) or, with none, is an error.  What is damaged inside is read
+ * around, see tolerant.h; containers may lie in each other TRACE_NESTING deep, or as deep as the
+ * limit says where that is more, and a value that lies deeper is missing.  On failure `t` is fit
+ * only to be freed. */
 enum vrs_status trace_from_json(struct window *w, const struct limits *limits, struct trace *t,
                                 struct vrs_error *err) MUST_CHECK;
 

@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "format/input/limits.h"
 #include "made/text_trace.h"
+#include "made/trace_same.h"
 #include "model/trace.h"
 
 enum { EVENTS = 4000 };

@@ -121,6 +121,105 @@ static void without_memory_there_is_no_window(void **state)
     assert_int_equal(fault_left, -1);
 }
 
+/* Reads `size` bytes one by one, holding those from `from` on, then these once more. */
+static void check_held(size_t from, size_t size, size_t step)
+{
+    uint8_t *bytes = patterned(size + 100);
+    struct dribble d = { .at = bytes, .left = size + 100, .step = step };
+    struct window w;
+    assert_int_equal(window_init(&w, dribble_source(&d), NULL), VRS_OK);
+    assert_false(window_rewind(&w));
+    while (window_need(&w, 1) && window_offset(&w) < size) {
+        if (window_offset(&w) == from)
+            assert_true(window_hold(&w, from));
+        assert_int_equal(w.at[0], pattern(window_offset(&w)));
+        w.at++;
+    }
+    assert_int_equal(window_offset(&w), size);
+    assert_true(window_rewind(&w));
+    for (uint64_t at = from; at < size + 100; at++) {
+        assert_true(window_need(&w, 1));
+        assert_int_equal(window_offset(&w), at);
+        assert_int_equal(w.at[0], pattern(at));
+        w.at++;
+    }
+    assert_false(window_need(&w, 1));
+    assert_int_equal(window_status(&w, NULL), VRS_OK);
+    window_free(&w);
+    free(bytes);
+}
+
+static void what_is_held_can_be_read_again(void **state)
+{
+    (void)state;
+    check_held(0, 10, 1);
+    check_held(5, 10, 0);
+    check_held(WINDOW_BYTES - 3, WINDOW_BYTES + 3, 0);
+    check_held(WINDOW_BYTES - 3, 3 * WINDOW_BYTES, 4096);
+    check_held(7, 9 * WINDOW_BYTES + 11, 100000);
+}
+
+static void what_was_passed_cannot_be_held(void **state)
+{
+    (void)state;
+    uint8_t *bytes = patterned(2 * WINDOW_BYTES);
+    struct dribble d = { .at = bytes, .left = 2 * WINDOW_BYTES };
+    struct window w;
+    assert_int_equal(window_init(&w, dribble_source(&d), NULL), VRS_OK);
+    assert_true(window_need(&w, WINDOW_BYTES));
+    w.at += WINDOW_BYTES;
+    assert_true(window_hold(&w, 3));
+    assert_true(window_rewind(&w));
+    assert_int_equal(window_offset(&w), 3);
+    window_release(&w);
+    assert_false(window_rewind(&w));
+    w.at = w.end;
+    assert_true(window_need(&w, WINDOW_BYTES));
+    assert_false(window_hold(&w, 3));
+    assert_false(window_rewind(&w));
+    window_free(&w);
+    free(bytes);
+}
+
+static void bytes_are_shown_as_they_lie(void **state)
+{
+    (void)state;
+    uint8_t bytes[20 + WINDOW_PAD_BYTES] = "01234567890123456789";
+    struct window w = window_of_bytes(bytes, 20, 1000);
+    assert_true(window_need(&w, 20));
+    assert_int_equal(window_offset(&w), 1000);
+    assert_true(w.at == bytes);
+    w.at += 15;
+    assert_false(window_need(&w, 6));
+    assert_true(window_need(&w, 5));
+    assert_int_equal(window_offset(&w), 1015);
+    assert_int_equal(window_status(&w, NULL), VRS_OK);
+}
+
+static enum vrs_status read_held(void *arg)
+{
+    struct vrs_error err;
+    struct window w;
+    struct dribble d = { .at = arg, .left = 3 * WINDOW_BYTES };
+    TRY(window_init(&w, dribble_source(&d), &err));
+    while (window_need(&w, 1)) {
+        if (window_offset(&w) == 0)
+            window_hold(&w, 0);
+        w.at = w.end;
+    }
+    enum vrs_status status = window_status(&w, &err);
+    window_free(&w);
+    return status;
+}
+
+static void room_for_what_is_held_may_fail(void **state)
+{
+    (void)state;
+    uint8_t *bytes = patterned(3 * WINDOW_BYTES);
+    fault_each(read_held, NULL, bytes);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +229,10 @@ int main(void)
         cmocka_unit_test(a_failure_comes_behind_the_bytes_before_it),
         cmocka_unit_test(a_source_that_ended_is_not_asked_again),
         cmocka_unit_test(without_memory_there_is_no_window),
+        cmocka_unit_test(what_is_held_can_be_read_again),
+        cmocka_unit_test(what_was_passed_cannot_be_held),
+        cmocka_unit_test(bytes_are_shown_as_they_lie),
+        cmocka_unit_test(room_for_what_is_held_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -344,6 +344,46 @@ static void cut_anywhere_the_whole_tokens_came(void **state)
     outcome_free(&whole);
 }
 
+/* What follows inside open containers, as json_read would have gone on. */
+static void check_inside(const char *open, enum json_at at, const char *text,
+                         enum vrs_status status, const char *wanted)
+{
+    struct dribble d = { .at = (const uint8_t *)text, .left = strlen(text), .step = 3 };
+    struct record r = { .calls = 0 };
+    const struct json_sink sink = { .self = &r,
+                                    .begin_object = begin_object,
+                                    .end_object = end_object,
+                                    .begin_array = begin_array,
+                                    .end_array = end_array,
+                                    .key = key,
+                                    .number = number };
+    struct window w;
+    struct json_end end;
+    struct vrs_error err;
+    buf_init(&r.tokens, 1 << 10);
+    assert_int_equal(window_init(&w, dribble_source(&d), &err), VRS_OK);
+    enum vrs_status got =
+        json_read_inside(&w, &default_limits, &sink, str_from(open), at, &end, &err);
+    str tokens = buf_slice(&r.tokens);
+    if (got != status || !str_equal(tokens, str_from(wanted)))
+        fail_msg("%s: status %d: %.*s", text, (int)got, (int)tokens.len, tokens.ptr);
+    window_free(&w);
+    buf_free(&r.tokens);
+}
+
+static void reading_goes_on_inside_what_is_open(void **state)
+{
+    (void)state;
+    check_inside("{[", JSON_BEHIND_VALUE, " , 1], \"a\": 2} 3", VRS_OK, "n3=1 ]4 k7=a n12=2 }13");
+    check_inside("{[", JSON_AT_VALUE_OR_END, "1], \"a\": 2}", VRS_OK, "n0=1 ]1 k4=a n9=2 }10");
+    check_inside("{[", JSON_AT_VALUE_OR_END, "]}", VRS_OK, "]0 }1");
+    check_inside("[", JSON_BEHIND_VALUE, "]]", VRS_OK, "]0");
+    check_inside("{", JSON_BEHIND_VALUE, ", \"a\": 2}", VRS_OK, "k2=a n7=2 }8");
+    check_inside("{", JSON_AT_VALUE_OR_END, "\"a\": 2}", VRS_OK, "k0=a n5=2 }6");
+    check_inside("[", JSON_BEHIND_VALUE, "1]", VRS_CORRUPT, "");
+    check_inside("[", JSON_AT_VALUE_OR_END, ", 1]", VRS_CORRUPT, "");
+}
+
 static void a_source_that_fails_is_no_cut(void **state)
 {
     (void)state;
@@ -430,6 +470,7 @@ int main(void)
         cmocka_unit_test(limits_hold_everywhere),
         cmocka_unit_test(lone_halves_are_counted_by_string),
         cmocka_unit_test(cut_anywhere_the_whole_tokens_came),
+        cmocka_unit_test(reading_goes_on_inside_what_is_open),
         cmocka_unit_test(a_source_that_fails_is_no_cut),
         cmocka_unit_test(what_the_sink_fails_with_ends_the_reading),
         cmocka_unit_test(every_allocation_may_fail),

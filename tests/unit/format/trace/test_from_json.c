@@ -12,6 +12,7 @@
 #include "format/input/limits.h"
 #include "made/fault.h"
 #include "made/text_trace.h"
+#include "made/trace_same.h"
 #include "model/trace.h"
 
 /* Two events, with a link and memory. */
@@ -191,7 +192,9 @@ static void what_is_no_trace_is_refused(void **state)
                   "a memory snapshot");
     check_refused("{\"traceEvents\": [{\"ph\": \"X\"", VRS_CORRUPT, "before the first whole event");
     check_refused("{\"with_stack\": 1, ", VRS_CORRUPT, "before the first whole event");
-    check_refused("{\"with_stack\": 01, \"traceEvents\": [{}]}", VRS_CORRUPT, "not a number");
+    check_refused("{\"with_stack\": 01, \"device_traces\": [{}]}", VRS_CORRUPT, "not a number");
+    check_refused("[1, 2 x, 3]", VRS_CORRUPT, "JSON with x where a comma");
+    check_refused("{\"traceEvents\": [{\"ph\" \"X\"}]}", VRS_CORRUPT, "a colon");
     check_refused("\x80\x02}q\1.", VRS_UNSUPPORTED, "a pickle");
     check_refused("<html></html>", VRS_UNSUPPORTED, "a page");
     check_refused("hello there", VRS_UNSUPPORTED, "text that is neither");

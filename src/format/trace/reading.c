@@ -1,0 +1,325 @@
+/* reading.c - what a token of JSON is, by where it stands: of the file, an event, its args. */
+#include "format/trace/reading.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fail.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "format/json/reader.h"
+#include "format/json/scan.h"
+#include "format/trace/event.h"
+#include "format/trace/words.h"
+
+static const enum place around[] = {
+    [PLACE_FILE] = PLACE_OUTSIDE,     [PLACE_EVENTS] = PLACE_FILE,  [PLACE_EVENT] = PLACE_EVENTS,
+    [PLACE_ARGS] = PLACE_EVENT,       [PLACE_DEVICES] = PLACE_FILE, [PLACE_DEVICE] = PLACE_DEVICES,
+    [PLACE_DISTRIBUTED] = PLACE_FILE,
+};
+
+/* Of the header. */
+
+static void file_scalar(struct reading *r, struct value value)
+{
+    struct trace_header *h = &r->trace->header;
+    static const uint8_t flags[TRACE_KEYS] = {
+        [KEY_RECORD_SHAPES] = TRACE_RECORD_SHAPES, [KEY_PROFILE_MEMORY] = TRACE_PROFILE_MEMORY,
+        [KEY_WITH_STACK] = TRACE_WITH_STACK,       [KEY_WITH_MODULES] = TRACE_WITH_MODULES,
+        [KEY_WITH_FLOPS] = TRACE_WITH_FLOPS,
+    };
+    bool is_set = value.form == VALUE_TRUE || (value.form == VALUE_TEXT && value.text.len > 0) ||
+                  (value.form == VALUE_NUMBER && value_integer(value) != 0);
+    if (is_set)
+        h->flags |= flags[r->key];
+    else
+        h->flags &= (uint8_t)~flags[r->key];
+    if (r->key == KEY_BASE_NS)
+        h->base_ns = value_integer(value);
+}
+
+static enum vrs_status device_scalar(struct reading *r, struct value value, struct vrs_error *err)
+{
+    struct listed_devices *d = &r->trace->devices;
+    uint32_t row = d->rows.len - 1;
+    switch ((int)r->key) {
+    case KEY_ID:
+        d->number[row] = value_integer(value);
+        return VRS_OK;
+    case KEY_NAME:
+        return value.form == VALUE_TEXT ? event_text(&r->events, value.text, &d->name[row], err)
+                                        : VRS_OK;
+    case KEY_TOTAL_GLOBAL_MEM:
+        d->bytes[row] = value_integer(value);
+        return VRS_OK;
+    case KEY_COMPUTE_MAJOR:
+        d->major[row] = value_integer(value);
+        return VRS_OK;
+    case KEY_COMPUTE_MINOR:
+        d->minor[row] = value_integer(value);
+        return VRS_OK;
+    case KEY_NUM_SMS:
+        d->multiprocessors[row] = value_integer(value);
+        return VRS_OK;
+    default:
+        return VRS_OK;
+    }
+}
+
+static enum vrs_status distributed_scalar(struct reading *r, struct value value,
+                                          struct vrs_error *err)
+{
+    struct trace_header *h = &r->trace->header;
+    if (r->key == KEY_RANK)
+        h->rank = value_integer(value);
+    if (r->key == KEY_WORLD_SIZE)
+        h->world_size = value_integer(value);
+    if (r->key == KEY_BACKEND && value.form == VALUE_TEXT)
+        return event_text(&r->events, value.text, &h->backend, err);
+    return VRS_OK;
+}
+
+static enum vrs_status device_begin(struct reading *r, struct vrs_error *err)
+{
+    struct listed_devices *d = &r->trace->devices;
+    if (!table_reserve(d, &listed_devices_kind, 1))
+        return vrs_no_memory(err);
+    uint32_t row = d->rows.len++;
+    d->number[row] = d->bytes[row] = d->major[row] = d->minor[row] = d->multiprocessors[row] =
+        TRACE_UNKNOWN;
+    d->name[row] = 0;
+    return VRS_OK;
+}
+
+/* Tokens. */
+
+/* What may turn out to be damaged can be looked at again. */
+static void hold(struct reading *r, uint64_t offset)
+{
+    if (r->window != NULL)
+        window_hold(r->window, offset);
+}
+
+static void release(struct reading *r)
+{
+    if (r->window != NULL)
+        window_release(r->window);
+}
+
+static enum vrs_status scalar(struct reading *r, struct value value, uint64_t offset,
+                              struct vrs_error *err)
+{
+    if (r->ignored > 0)
+        return VRS_OK;
+    /* Places in a mended text are not those of the file; the event's beginning is. */
+    r->events.offset = r->window != NULL ? offset : r->events.event.offset;
+    switch (r->place) {
+    case PLACE_FILE:
+        file_scalar(r, value);
+        return VRS_OK;
+    case PLACE_EVENT:
+        return event_field(&r->events, r->key, value, err);
+    case PLACE_ARGS:
+        return event_argument(&r->events, r->key, value, err);
+    case PLACE_DEVICE:
+        return device_scalar(r, value, err);
+    case PLACE_DISTRIBUTED:
+        return distributed_scalar(r, value, err);
+    case PLACE_EVENTS:
+        hold(r, offset);
+        trace_damaged(r->trace, DAMAGE_NOT_AN_EVENT, offset);
+        return VRS_OK;
+    case PLACE_OUTSIDE:
+    case PLACE_DEVICES:
+        break;
+    }
+    return VRS_OK;
+}
+
+/* At a container that means nothing where it stands: no value. */
+static enum vrs_status ignore(struct reading *r, uint64_t offset, struct vrs_error *err)
+{
+    enum vrs_status status = scalar(r, (struct value){ VALUE_NULL, S("") }, offset, err);
+    r->ignored++;
+    return status;
+}
+
+static enum vrs_status begin_object(void *self, uint64_t offset, struct vrs_error *err)
+{
+    struct reading *r = self;
+    if (r->ignored == 0 && r->place == PLACE_OUTSIDE) {
+        r->place = PLACE_FILE;
+    } else if (r->ignored == 0 && r->place == PLACE_EVENTS) {
+        r->place = PLACE_EVENT;
+        hold(r, offset);
+        event_begin(&r->events, offset);
+    } else if (r->ignored == 0 && r->place == PLACE_EVENT && r->key == KEY_ARGS) {
+        r->place = PLACE_ARGS;
+    } else if (r->ignored == 0 && r->place == PLACE_DEVICES) {
+        r->place = PLACE_DEVICE;
+        return device_begin(r, err);
+    } else if (r->ignored == 0 && r->place == PLACE_FILE && r->key == KEY_DISTRIBUTED) {
+        r->place = PLACE_DISTRIBUTED;
+    } else {
+        return ignore(r, offset, err);
+    }
+    return VRS_OK;
+}
+
+/* Of an event that is too long, only its length is kept. */
+static enum vrs_status end_event(struct reading *r, uint64_t offset, struct vrs_error *err)
+{
+    uint64_t begin = r->events.event.offset;
+    release(r);
+    if (offset - begin < EVENT_BYTES)
+        return event_end(&r->events, err);
+    trace_damaged(r->trace, DAMAGE_LONG, begin);
+    r->trace->skipped_bytes += offset + 1 - begin;
+    return VRS_OK;
+}
+
+static enum vrs_status end_object(void *self, uint64_t offset, struct vrs_error *err)
+{
+    struct reading *r = self;
+    if (r->ignored > 0) {
+        r->ignored--;
+        return VRS_OK;
+    }
+    enum place ended = r->place;
+    r->place = around[ended];
+    return ended == PLACE_EVENT ? end_event(r, offset, err) : VRS_OK;
+}
+
+static enum vrs_status begin_array(void *self, uint64_t offset, struct vrs_error *err)
+{
+    struct reading *r = self;
+    bool is_file = r->ignored == 0 && r->place == PLACE_FILE;
+    if (r->ignored == 0 && r->place == PLACE_OUTSIDE) {
+        r->place = PLACE_EVENTS;
+        r->trace->header.is_array = r->has_events = true;
+    } else if (is_file && r->key == KEY_TRACE_EVENTS) {
+        r->place = PLACE_EVENTS;
+        r->has_events = true;
+    } else if (is_file && r->key == KEY_DEVICE_PROPERTIES) {
+        r->place = PLACE_DEVICES;
+    } else {
+        return ignore(r, offset, err);
+    }
+    return VRS_OK;
+}
+
+static enum vrs_status end_array(void *self, uint64_t offset, struct vrs_error *err)
+{
+    struct reading *r = self;
+    (void)offset;
+    (void)err;
+    if (r->ignored > 0) {
+        r->ignored--;
+        return VRS_OK;
+    }
+    if (r->place == PLACE_EVENTS)
+        release(r);
+    r->place = around[r->place];
+    return VRS_OK;
+}
+
+/* That stacks and shapes were recorded is told by the events, too, in old files by them alone. */
+static void note_switches(struct reading *r)
+{
+    struct trace_header *h = &r->trace->header;
+    h->has_stacks = h->has_stacks || r->key == KEY_CALL_STACK;
+    h->has_shapes = h->has_shapes || r->key == KEY_INPUT_DIMS || r->key == KEY_INPUT_DIMS_2021;
+    if (r->key == KEY_CALL_STACK || r->key == KEY_INPUT_DIMS || r->key == KEY_INPUT_DIMS_2021)
+        r->key = KEY_OTHER;
+}
+
+/* Of equal keys the last stands: what a list or an object gave is taken back. */
+static void forget(struct reading *r)
+{
+    struct trace_header *h = &r->trace->header;
+    if (r->place == PLACE_EVENT && r->key == KEY_ARGS)
+        event_clear_arguments(&r->events);
+    if (r->place != PLACE_FILE)
+        return;
+    if (r->key == KEY_TRACE_EVENTS && r->has_events) {
+        trace_clear_events(r->trace);
+        r->events.zeros = 0;
+        r->has_events = false;
+    } else if (r->key == KEY_DEVICE_PROPERTIES) {
+        r->trace->devices.rows.len = 0;
+    } else if (r->key == KEY_DISTRIBUTED) {
+        h->rank = h->world_size = TRACE_UNKNOWN;
+        h->backend = 0;
+    }
+}
+
+static enum vrs_status key(void *self, str text, uint64_t offset, bool *ret_take,
+                           struct vrs_error *err)
+{
+    struct reading *r = self;
+    (void)offset;
+    (void)err;
+    if (r->ignored > 0)
+        return VRS_OK;
+    r->key = trace_key_of(text);
+    if (r->place == PLACE_FILE)
+        r->is_snapshot = r->is_snapshot || r->key == KEY_SEGMENTS || r->key == KEY_DEVICE_TRACES;
+    if (r->place == PLACE_ARGS)
+        note_switches(r);
+    forget(r);
+    *ret_take = r->key != KEY_OTHER;
+    return VRS_OK;
+}
+
+static enum vrs_status string(void *self, str text, uint64_t offset, struct vrs_error *err)
+{
+    return scalar(self, (struct value){ VALUE_TEXT, text }, offset, err);
+}
+
+static enum vrs_status number(void *self, str text, uint64_t offset, struct vrs_error *err)
+{
+    return scalar(self, (struct value){ VALUE_NUMBER, text }, offset, err);
+}
+
+static enum vrs_status literal(void *self, enum json_literal literal, uint64_t offset,
+                               struct vrs_error *err)
+{
+    static const enum value_form forms[] = {
+        [JSON_NULL] = VALUE_NULL, [JSON_FALSE] = VALUE_FALSE, [JSON_TRUE] = VALUE_TRUE
+    };
+    return scalar(self, (struct value){ forms[literal], S("") }, offset, err);
+}
+
+struct json_sink reading_sink(struct reading *r)
+{
+    return (struct json_sink){
+        .self = r,
+        .kind = "profiler trace",
+        .begin_object = begin_object,
+        .end_object = end_object,
+        .begin_array = begin_array,
+        .end_array = end_array,
+        .key = key,
+        .string = string,
+        .number = number,
+        .literal = literal,
+    };
+}
+
+bool reading_is_in_list(const struct reading *r)
+{
+    return r->place == PLACE_EVENTS || r->place == PLACE_EVENT || r->place == PLACE_ARGS;
+}
+
+bool reading_is_in_element(const struct reading *r)
+{
+    return r->place != PLACE_EVENTS || r->ignored > 0;
+}
+
+void reading_return_to_list(struct reading *r)
+{
+    r->place = PLACE_EVENTS;
+    r->ignored = 0;
+    r->has_events = true;
+}

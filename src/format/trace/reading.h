@@ -1,0 +1,50 @@
+/* reading.h - tokens of JSON into a trace, by where they stand. */
+#ifndef VRS_FORMAT_TRACE_READING_H
+#define VRS_FORMAT_TRACE_READING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/input/window.h"
+#include "format/json/reader.h"
+#include "format/trace/event.h"
+#include "format/trace/words.h"
+#include "model/trace.h"
+
+/* An event may be this long, in bytes; a longer one is dropped. */
+enum { EVENT_BYTES = HELD_BYTES };
+
+/* Which container is open; `ignored` ones are inside values that mean nothing as containers. */
+enum place {
+    PLACE_OUTSIDE,
+    PLACE_FILE,
+    PLACE_EVENTS,
+    PLACE_EVENT,
+    PLACE_ARGS,
+    PLACE_DEVICES,
+    PLACE_DEVICE,
+    PLACE_DISTRIBUTED
+};
+
+struct reading {
+    struct trace *trace;
+    struct window *window; /* holds the element of the list that is being read; NULL: does not */
+    struct events events;
+    enum place place;
+    uint32_t ignored;   /* containers open inside `place` */
+    enum trace_key key; /* the last one of `place` */
+    bool has_events;    /* a list of events was begun */
+    bool is_snapshot;   /* the keys are those of a memory snapshot */
+};
+
+/* Takes tokens for `r`, which must outlive it. */
+struct json_sink reading_sink(struct reading *r);
+
+/* Whether the list of events is open, and one of its elements. */
+bool reading_is_in_list(const struct reading *r);
+bool reading_is_in_element(const struct reading *r);
+
+/* Into the list, out of whatever was open in it or before it. */
+void reading_return_to_list(struct reading *r);
+
+#endif
