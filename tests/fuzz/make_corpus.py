@@ -52,6 +52,20 @@ HAND_JSON = {
     "not-numbers": b"[1e400, -0.5E-3, NaN, -Infinity]", "surrogates": rb'{"device_traces": [[{"action": "\ud83d\ude00\ud83d\/\n\"", "size": 1.5e3}]]}',
     "indented": b"\xef\xbb\xbf\n" + json.dumps(tiny.bare(), indent=1).encode()}
 
+# Each kind of damage that a trace is read past, and the forms of a good one.
+EVENT = b'{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":"stream 7","ts":5.25,"dur":3,"args":{"External id":7,"Input Dims":[[2,3],[]]}}'
+HAND_TRACES = {
+    "object": b'{"schemaVersion":1,"deviceProperties":[{"id":0,"name":"T4"}],"traceEvents":[' + EVENT + b'],"distributedInfo":{"rank":1},"with_stack":1}',
+    "list": b'\xef\xbb\xbf[' + EVENT + b',{"ph":"s","id":1,"ts":"6"},{"ph":"i","name":"[memory]","ts":7,"args":{"Bytes":-5,"Addr":99}},{"ph":"M","name":"process_name","pid":1,"args":{"name":"CANN"}}]',
+    "two-lists": b'{"traceEvents":[' + EVENT + b',{}],"traceEvents":[' + EVENT + b']}', "escape": b'[{"ph":"X","name":"C:\\cuda\\","ts":1,"args":{"d":"D:\\"}}]',
+    "control": b'[{"ph":"X","name":"a\nb\x01","ts":1}]', "utf8": b'[{"ph":"X","name":"\xff\xc3\xa4\xed\xa0\x80","ts":1}]',
+    "quotes": b'[{"ph":"X","name":"say "hi", "you"","ts":1,"args":{"Src":"f("a")","External id":7}}]', "half-name": b'[{"ph":"X","name":"half,\n' + EVENT + b']',
+    "commas": b'[,' + EVENT + EVENT + b',,{"ph":"X" "name":"n","ts":1,,"args":{"a":[1,],},},]', "stray": b'[' + EVENT + b'," {"ph":"X"","ts":5},' + EVENT + b']',
+    "words": b'[{"ph":"X","ts":-nan(ind),"dur":N/A,"args":{"a":,"b":NaN,"c":0x1f,"d":01}}]', "deep": b'[{"ph":"X","ts":1,"args":{"a":' + b"[" * 300 + b"]" * 300 + b"}}]",
+    "no-end": b'{"traceEvents":[' + EVENT + b"}", "cut": b'{"traceEvents":[' + EVENT + b',{"ph":"X","na', "beyond": b'{"traceEvents":[{"ph":1 2,"args":{"a":[[1],2]}}],"traceName":"x","with_stack":1}',
+    "header": b'{"path":"C:\\cuda","traceEvents" : [' + EVENT + b'],"x":01}', "garbage": b"[" + EVENT + b", #!garbage [1,{] " + EVENT + b"]",
+    "range": b'[{"ph":"X","ts":1e30,"dur":-1},{"ph":"X","ts":-9223372036854775.808,"dur":1e19},{"ph":"f","ts":0,"id":123456789012345678901234567890}]'}
+
 HAND_SETTINGS = {
     "sizes": b"max_split_size_mb:128,max_non_split_rounding_mb:40,large_segment_size_mb:32", "small-segments": b"max_split_size_mb:12,large_segment_size_mb:12",
     "shares": b"garbage_collection_threshold:0.8,per_process_memory_fraction:5e-1", "booleans": b"expandable_segments:True,throw_on_cudamalloc_oom:False,",
@@ -137,6 +151,8 @@ def seeds():
         yield "pickle", name, data
     for name, data in HAND_JSON.items():
         yield "json", name, data
+    for name, data in HAND_TRACES.items():
+        yield "trace", name, data
     for name, data in HAND_SETTINGS.items():
         yield "settings", name, data
     for target, texts in (("rules", HAND_RULES), ("budget", HAND_LIMITS), ("message", HAND_MESSAGES)):

@@ -1,0 +1,99 @@
+/* fuzz_trace.c - bytes as a profiler trace: the reader, and what reads past its damage.
+ *
+ * Whatever the bytes are, reading must end with a trace that keeps every invariant, or with a
+ * worded failure; and it must end alike in whatever portions they come. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "format/input/limits.h"
+#include "format/read_trace.h"
+#include "made/dribble.h"
+#include "made/trace_same.h"
+#include "model/trace.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "this does not hold: %s\n", what);
+    abort();
+}
+
+static enum vrs_status read_portions(const uint8_t *data, size_t size, size_t step,
+                                     struct trace *ret, struct vrs_error *err)
+{
+    /* Small limits: what they guard is reached, and a run stays fast. */
+    static const struct limits limits = {
+        .nesting = 64,
+        .string_bytes = 1 << 16,
+        .strings_bytes = 1 << 22,
+        .items = 1 << 16,
+        .unpacked_bytes = 1 << 24,
+        .frames = 100,
+    };
+    struct dribble d = { .at = data, .left = size, .step = step };
+    const struct read_trace_options options = { .limits = &limits, .size_bytes = size };
+    return read_trace(dribble_source(&d), &options, ret, err);
+}
+
+static void check_spans(const struct trace *t)
+{
+    const struct spans *s = &t->spans;
+    for (uint32_t i = 0; i < s->rows.len; i++) {
+        require(s->duration[i] >= 0, "a duration is not negative");
+        require(s->start[i] >= -TRACE_TIME_MOST && span_end(s, i) <= TRACE_TIME_MOST,
+                "both ends of a span are times");
+        require(s->kind[i] < SPAN_KINDS, "a span has a kind");
+        require(s->track[i] < t->tracks.rows.len, "a span has a track");
+        require(s->index[i] < t->events && (i == 0 || s->index[i] > s->index[i - 1]),
+                "spans stand in the order of the file");
+        require(s->name[i] < t->strings.rows.len && s->category[i] < t->strings.rows.len,
+                "a span's texts are there");
+        require(s->external_form[i] <= ID_TEXT && s->correlation_form[i] <= ID_TEXT,
+                "a span's identifiers have a form");
+    }
+}
+
+static void check_rest(const struct trace *t)
+{
+    for (uint32_t i = 0; i < t->flows.rows.len; i++)
+        require(t->flows.track[i] < t->tracks.rows.len, "an end of a link has a track");
+    for (uint32_t i = 0; i < t->memory.rows.len; i++)
+        require(t->memory.track[i] < t->tracks.rows.len && t->memory.index[i] < t->events,
+                "an event of memory has a track");
+    for (uint32_t i = 0; i < t->tracks.rows.len; i++)
+        require(t->tracks.process[i] < t->processes.rows.len, "a track has a process");
+    uint64_t counted = 0;
+    for (uint32_t i = 0; i < t->phases.rows.len; i++)
+        counted += t->phases.count[i];
+    require(counted == t->events && counted > 0, "each event has a phase");
+    require(t->skipped_bytes <= t->read_bytes, "what was skipped was read");
+    require(t->damage[DAMAGE_TRUNCATED].count <= 1, "a file ends once");
+    for (int kind = 0; kind < TRACE_DAMAGES; kind++)
+        require(t->damage[kind].first_offset <= t->read_bytes, "damage has a place");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct trace whole, portions;
+    struct vrs_error err = { .message = "" }, other = { .message = "" };
+    enum vrs_status status = read_portions(data, size, 0, &whole, &err);
+    enum vrs_status again = read_portions(data, size, 1 + size % 7, &portions, &other);
+    require(status == again, "portions change no status");
+    if (status != VRS_OK) {
+        require(err.status == status && err.message[0] != 0, "a failure has words");
+        return 0;
+    }
+    check_spans(&whole);
+    check_rest(&whole);
+    require(trace_same(&whole, &portions), "portions change no trace");
+    trace_free(&whole);
+    trace_free(&portions);
+    return 0;
+}
