@@ -460,7 +460,7 @@ def test_doctor_names_what_a_database_lacks(tmp_path):
     ("json", b'"addr": 4096, "size": 1536', b'"addr": 4096, "size": 1537', "1537"),
     ("pickle", b"\x8c\x04size\x94M\0\x06", b"c\x04size\x94M\0\x06", "opcode GLOBAL"),
     ("html", b'"base64": "gASVXAAAAA', b'"base64": "gARjXAAAAA', "opcode GLOBAL"),
-    ("gzip", b"\x07\xe1c\0\0\0", b"\x07\xe0c\0\0\0", "damaged gzip data"),
+    ("gzip", b"\xaf\x10\x07\xe1c\0\0\0", b"\xaf\x10\x07\xe0c\0\0\0", "damaged gzip data"),
     ("zstd", b"6\xd1\xa5\\", b"7\xd1\xa5\\", "damaged zstd data")))
 def test_doctor_names_the_form_that_is_not_read(tmp_path, monkeypatch, form, was, becomes, why):
     """A program whose sample is damaged stands for one whose reader is."""
