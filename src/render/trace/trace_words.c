@@ -67,21 +67,36 @@ void trace_memory_device(struct buf *to, int64_t device_type, int64_t number)
         buf_format(to, " %lld", (long long)number);
 }
 
+/* What is counted and what it is; texts, commas and values are counted one by one. */
+static const struct {
+    const char *noun, *words;
+} damage_words[TRACE_DAMAGES] = {
+    [DAMAGE_NO_TIME] = { "event", " without a time, left out" },
+    [DAMAGE_NEGATIVE] = { "event", " with a negative duration, taken as 0" },
+    [DAMAGE_RANGE] = { "event", " with a time beyond 64 bits of nanoseconds" },
+    [DAMAGE_NOT_AN_EVENT] = { "event", " that is no object, left out" },
+    [DAMAGE_ESCAPE] = { "escape", " that JSON does not have, taken as a backslash" },
+    [DAMAGE_CONTROL] = { "control character", " in a text, kept" },
+    [DAMAGE_UTF8] = { "text", " that is not UTF-8, its wrong bytes replaced" },
+    [DAMAGE_QUOTE] = { "quote", " in a text, kept" },
+    [DAMAGE_COMMA] = { "comma", " too many or too few, read as if it were right" },
+    [DAMAGE_WORD] = { "value", " that JSON does not have, taken as missing" },
+    [DAMAGE_NESTED] = { "value", " nested too deep, taken as missing" },
+    [DAMAGE_LONG] = { "event", " of more than 64 MiB, left out" },
+    [DAMAGE_SKIPPED] = { "damaged place",
+                         " that could not be mended, left out up to the next event" },
+    [DAMAGE_ZEROS] = { "event", " with a time of 0, which may never have been set" },
+};
+
 void trace_damage_words(struct buf *to, const struct style *style, const struct damage_row *damage)
 {
-    static const char *const words[TRACE_DAMAGES] = {
-        [DAMAGE_NO_TIME] = " without a time, left out",
-        [DAMAGE_NEGATIVE] = " with a negative duration, taken as 0",
-        [DAMAGE_RANGE] = " with a time beyond 64 bits of nanoseconds",
-        [DAMAGE_NOT_AN_EVENT] = " that is no object, left out",
-    };
     if (damage->kind == DAMAGE_TRUNCATED) {
         buf_format(to, "the file ends within, at byte %llu; whole events before it are kept",
                    (unsigned long long)damage->first_offset);
         return;
     }
-    human_counted(to, damage->count, "event", style->ascii);
-    buf_text(to, words[damage->kind]);
+    human_counted(to, damage->count, damage_words[damage->kind].noun, style->ascii);
+    buf_text(to, damage_words[damage->kind].words);
 }
 
 static void put_ns(struct buf *to, int64_t ns)
@@ -182,7 +197,8 @@ static void host_verdict(struct buf *to, const struct style *style, const struct
                                   : "no device activity stands in the part that could be read");
     if (r->capture.devices > 0) {
         buf_text(to, ", though a GPU is listed (");
-        escape_text(to, r->capture.device[0].name.ptr != NULL ? r->capture.device[0].name : S("GPU"),
+        escape_text(to,
+                    r->capture.device[0].name.ptr != NULL ? r->capture.device[0].name : S("GPU"),
                     style->ascii);
         buf_char(to, ')');
     }
@@ -193,8 +209,7 @@ static void host_verdict(struct buf *to, const struct style *style, const struct
     buf_text(to, " on the host the largest part is in ");
     escape_text(to, r->op[0].name, style->ascii);
     buf_text(to, " (");
-    human_share(to, share_ratio((uint64_t)r->op[0].self_cpu_ns,
-                                (uint64_t)r->self_cpu_ns));
+    human_share(to, share_ratio((uint64_t)r->op[0].self_cpu_ns, (uint64_t)r->self_cpu_ns));
     buf_char(to, ')');
 }
 
