@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/trace/study/flows.h"
 #include "analysis/trace/study/study.h"
 #include "base/arena.h"
 #include "base/bytes.h"
@@ -62,159 +63,7 @@ static uint32_t owner_by_id(const struct spans *s, const struct lookup *by_exter
     return is_none ? NO_ROW : lookup_find(by_external, s->external[row], s->external_form[row]);
 }
 
-/* The ends of flows. */
-
-struct flow_lookup {
-    struct idtab starts;   /* by category and id: the last in the file */
-    struct idtab finishes; /* by process and time: the first */
-};
-
-/* From an operator to what it had a device do.  Of Ascend's two arrows at one event, HostToDevice
- * comes from a call of its runtime, in which no operator lies. */
-static bool carries_work(str category)
-{
-    return str_equal(category, S("ac2g")) || str_equal(category, S("async")) ||
-           str_equal(category, S("async_gpu")) || str_equal(category, S("async_npu")) ||
-           str_equal(category, S("async_cpu_to_gpu"));
-}
-
-static uint64_t hash_start(const struct flows *f, uint32_t row)
-{
-    return hash_pair(hash_id(f->id[row], f->id_form[row]), f->category[row]);
-}
-
-static bool same_start(const struct flows *f, uint32_t a, uint32_t b)
-{
-    return f->category[a] == f->category[b] && f->id[a] == f->id[b] &&
-           f->id_form[a] == f->id_form[b];
-}
-
-static uint64_t hash_finish(uint32_t process, int64_t time)
-{
-    return hash_pair((uint64_t)time, process);
-}
-
-static bool start_add(const struct flows *f, struct idtab *index, uint32_t row)
-{
-    if (!idtab_reserve(index))
-        return false;
-    uint64_t hash = hash_start(f, row);
-    uint32_t at = idtab_first(index, hash);
-    for (; index->slot[at].id != 0; at = idtab_next(index, hash, at))
-        if (same_start(f, index->slot[at].id - 1, row))
-            break;
-    if (index->slot[at].id != 0)
-        index->slot[at].id = row + 1;
-    else
-        idtab_put(index, hash, row + 1);
-    return true;
-}
-
-static uint32_t start_find(const struct flows *f, const struct idtab *index, uint32_t finish)
-{
-    uint64_t hash = hash_start(f, finish);
-    if (index->slot == NULL)
-        return NO_ROW;
-    for (uint32_t at = idtab_first(index, hash); index->slot[at].id != 0;
-         at = idtab_next(index, hash, at))
-        if (same_start(f, index->slot[at].id - 1, finish))
-            return index->slot[at].id - 1;
-    return NO_ROW;
-}
-
-static uint32_t finish_find(const struct trace *t, const struct idtab *index, uint32_t process,
-                            int64_t time)
-{
-    const struct flows *f = &t->flows;
-    uint64_t hash = hash_finish(process, time);
-    if (index->slot == NULL)
-        return NO_ROW;
-    for (uint32_t at = idtab_first(index, hash); index->slot[at].id != 0;
-         at = idtab_next(index, hash, at)) {
-        uint32_t row = index->slot[at].id - 1;
-        if (f->time[row] == time && t->tracks.process[f->track[row]] == process)
-            return row;
-    }
-    return NO_ROW;
-}
-
-static bool flows_index(const struct trace *t, struct flow_lookup *l)
-{
-    const struct flows *f = &t->flows;
-    for (uint32_t row = 0; row < f->rows.len; row++) {
-        if (!carries_work(trace_text(t, f->category[row])))
-            continue;
-        if (!f->finish[row]) {
-            if (!start_add(f, &l->starts, row))
-                return false;
-            continue;
-        }
-        uint32_t process = t->tracks.process[f->track[row]];
-        if (finish_find(t, &l->finishes, process, f->time[row]) != NO_ROW)
-            continue;
-        if (!idtab_reserve(&l->finishes))
-            return false;
-        idtab_put(&l->finishes, hash_finish(process, f->time[row]), row + 1);
-    }
-    return true;
-}
-
-/* Trees of operators alone: in those of all host events, one that another kind of event overlaps is
- * not around what comes later. */
-static bool nest_ops(const struct trace_study *s, struct arena *arena, struct forest *ret)
-{
-    const struct spans *spans = &s->trace->spans;
-    uint32_t *track = arena_array(arena, uint32_t, spans->rows.len);
-    if (track == NULL)
-        return false;
-    for (uint32_t row = 0; row < spans->rows.len; row++)
-        track[row] = spans->kind[row] == SPAN_OP ? spans->track[row] : NO_ROW;
-    return forest_make(s->trace, s->sorted, track, arena, ret);
-}
-
-/* The innermost operator of a host thread that holds an instant; an empty one holds its own. */
-static uint32_t innermost_op(const struct spans *spans, const struct forest *f, uint32_t thread,
-                             int64_t time)
-{
-    uint32_t low = f->first[thread], high = f->first[thread + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (spans->start[f->row[middle]] <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == f->first[thread])
-        return NO_ROW;
-    for (uint32_t row = f->row[low - 1]; row != NO_ROW; row = f->parent[row]) {
-        bool is_instant = spans->duration[row] == 0 && spans->start[row] == time;
-        if (time < span_end(spans, row) || is_instant)
-            return row;
-    }
-    return NO_ROW;
-}
-
 /* One device event. */
-
-static uint32_t range_around(const struct trace_study *s, uint32_t row)
-{
-    const struct spans *spans = &s->trace->spans;
-    while (row != NO_ROW && !span_is_range(spans->kind[row]))
-        row = s->host.parent[row];
-    return row;
-}
-
-static uint32_t owner_by_flow(const struct trace_study *s, const struct flow_lookup *l,
-                              const struct forest *ops, uint32_t row)
-{
-    const struct trace *t = s->trace;
-    uint32_t process = t->tracks.process[t->spans.track[row]];
-    uint32_t finish = finish_find(t, &l->finishes, process, t->spans.start[row]);
-    uint32_t start = finish == NO_ROW ? NO_ROW : start_find(&t->flows, &l->starts, finish);
-    return start == NO_ROW
-               ? NO_ROW
-               : innermost_op(&t->spans, ops, t->flows.track[start], t->flows.time[start]);
-}
 
 static void count_link(struct trace_study *s, uint32_t row, uint32_t owner, enum rung rung)
 {
@@ -225,12 +74,12 @@ static void count_link(struct trace_study *s, uint32_t row, uint32_t owner, enum
     l->ns[rung] = i64_plus(l->ns[rung], s->trace->spans.duration[row]);
 }
 
-/* By its id or its launch; false where neither tells. */
+/* By its id or its launch, whose range stands as the owner; false where neither tells. */
 static bool link_one(struct trace_study *s, const struct lookup *by_external, uint32_t row)
 {
     struct links *l = &s->links;
     uint32_t by_id = owner_by_id(&s->trace->spans, by_external, row);
-    uint32_t by_nesting = range_around(s, l->launch[row]);
+    uint32_t by_nesting = l->owner[row];
     bool id_first = by_id != NO_ROW && (l->ids_agree || by_nesting == NO_ROW);
     if (id_first)
         count_link(s, row, by_id, RUNG_EXTERNAL_ID);
@@ -240,19 +89,19 @@ static bool link_one(struct trace_study *s, const struct lookup *by_external, ui
 }
 
 /* The `rest` that link_one left, by the flows that end at them. */
-static bool link_rest(struct trace_study *s, const struct flow_lookup *flows, uint64_t rest,
+static bool link_rest(struct trace_study *s, const struct flow_ends *flows, uint64_t rest,
                       struct arena *arena)
 {
     const struct spans *spans = &s->trace->spans;
     struct arena_mark mark = arena_mark(arena);
-    struct forest ops;
-    if (rest > 0 && flows->finishes.used > 0 && !nest_ops(s, arena, &ops))
+    bool has_flows = flows->finishes.used > 0;
+    struct op_times ops;
+    if (rest > 0 && has_flows && !op_times_make(s, arena, &ops))
         return false;
     for (uint32_t row = 0; row < spans->rows.len && rest > 0; row++) {
         if (!span_is_work(spans->kind[row]) || s->links.owner[row] != NO_ROW)
             continue;
-        uint32_t owner =
-            flows->finishes.used > 0 ? owner_by_flow(s, flows, &ops, row) : NO_ROW;
+        uint32_t owner = has_flows ? owner_by_flow(s->trace, flows, &ops, row) : NO_ROW;
         count_link(s, row, owner, owner != NO_ROW ? RUNG_FLOW : RUNG_NONE);
         rest--;
     }
@@ -264,7 +113,7 @@ static bool link_rest(struct trace_study *s, const struct flow_lookup *flows, ui
 
 struct lookups {
     struct lookup external, correlation;
-    struct flow_lookup flows;
+    struct flow_ends flows;
 };
 
 static bool index_hosts(const struct trace *t, struct lookups *l)
@@ -342,6 +191,29 @@ static void find_launches(struct trace_study *s, const struct lookup *by_correla
     }
 }
 
+/* The range around the launch of each device event, as its owner for now. */
+static bool find_ranges(struct trace_study *s, struct arena *arena)
+{
+    const struct spans *spans = &s->trace->spans;
+    const struct forest *f = &s->host;
+    struct arena_mark mark = arena_mark(arena);
+    uint32_t *range = arena_array(arena, uint32_t, spans->rows.len); /* of host events */
+    if (range == NULL)
+        return false;
+    /* Parents stand before their children. */
+    for (uint32_t i = 0; i < f->first[f->threads]; i++) {
+        uint32_t row = f->row[i], parent = f->parent[row];
+        bool is_range = span_is_range(spans->kind[row]);
+        range[row] = is_range ? row : parent != NO_ROW ? range[parent] : NO_ROW;
+    }
+    for (uint32_t row = 0; row < spans->rows.len; row++) {
+        uint32_t launch = s->links.launch[row];
+        s->links.owner[row] = launch != NO_ROW ? range[launch] : NO_ROW;
+    }
+    arena_release(arena, mark);
+    return true;
+}
+
 /* Whether external ids and nesting tell the same, where both tell. */
 static void compare_ids(struct trace_study *s, const struct lookup *by_external)
 {
@@ -352,7 +224,7 @@ static void compare_ids(struct trace_study *s, const struct lookup *by_external)
         if (!span_is_work(spans->kind[row]))
             continue;
         uint32_t by_id = owner_by_id(spans, by_external, row);
-        uint32_t by_nesting = range_around(s, l->launch[row]);
+        uint32_t by_nesting = l->owner[row];
         if (by_id == NO_ROW || by_nesting == NO_ROW)
             continue;
         l->agree += by_id == by_nesting;
@@ -385,16 +257,17 @@ static bool count_of_a_launch(struct trace_study *s, struct arena *arena)
 static bool link_all(struct trace_study *s, struct arena *arena, struct lookups *l)
 {
     const struct spans *spans = &s->trace->spans;
-    if (!index_hosts(s->trace, l) || !flows_index(s->trace, &l->flows))
+    if (!index_hosts(s->trace, l) || !flow_ends_index(s->trace, &l->flows))
         return false;
     find_homes(s, &l->external);
     if (!forest_make(s->trace, s->sorted, s->home, arena, &s->host))
         return false;
     find_launches(s, &l->correlation);
+    if (!find_ranges(s, arena))
+        return false;
     compare_ids(s, &l->external);
     uint64_t rest = 0;
     for (uint32_t row = 0; row < spans->rows.len; row++) {
-        s->links.owner[row] = NO_ROW;
         s->links.rung[row] = RUNG_NONE;
         rest += span_is_work(spans->kind[row]) && !link_one(s, &l->external, row);
     }
@@ -413,7 +286,6 @@ bool links_make(struct trace_study *s, struct arena *arena)
               s->links.rung != NULL && link_all(s, arena, &l);
     idtab_free(&l.external.index);
     idtab_free(&l.correlation.index);
-    idtab_free(&l.flows.starts);
-    idtab_free(&l.flows.finishes);
+    flow_ends_free(&l.flows);
     return ok;
 }

@@ -234,6 +234,47 @@ static void ids_that_are_texts(void **state)
     traced_end(&m);
 }
 
+/* Work of the innermost of calls so deep that no way up through them may be gone for each event;
+ * and flows that begin when operators so deep have ended. */
+static void depth_of_100000(void **state)
+{
+    (void)state;
+    enum { DEPTH = 100000 };
+    struct traced m;
+    traced_begin(&m);
+    uint32_t host = traced_track(&m, 1, 1), device = traced_track(&m, 0, 7);
+    struct flows *f = &m.trace.flows;
+    traced_spans(&m, "op a 1/1 0+900000");
+    for (int64_t i = 1; i < DEPTH; i++)
+        traced_span(&m, i % 2 == 0 ? SPAN_OP : SPAN_RUNTIME, "deep", host, i, 2 * (DEPTH - i));
+    m.trace.spans.correlation[DEPTH - 1] = 8;
+    m.trace.spans.correlation_form[DEPTH - 1] = ID_NUMBER;
+    for (int64_t i = 0; i < DEPTH; i++) {
+        uint32_t row = traced_span(&m, SPAN_KERNEL, "k", device, 1000000 + i, 1);
+        m.trace.spans.correlation[row] = 8;
+        m.trace.spans.correlation_form[row] = i % 2 == 0 ? ID_NUMBER : ID_NONE;
+    }
+    traced_flows(&m, "s ac2g 0 1/1 0; f ac2g 0 0/7 0");
+    assert_true(table_reserve(f, &flows_kind, 2 * DEPTH));
+    for (int64_t i = 0; i < DEPTH; i++, f->rows.len += 2) {
+        for (uint32_t end = 0, row = f->rows.len; end < 2; end++, row++) {
+            f->category[row] = f->category[0];
+            f->finish[row] = (uint8_t)end;
+            f->track[row] = end == 0 ? host : device;
+            f->time[row] = end == 0 ? 500000 + i : 1000000 + i;
+            f->id[row] = i + 1;
+            f->id_form[row] = ID_NUMBER;
+        }
+    }
+    traced_study(&m);
+    const struct links *l = &m.study.links;
+    assert_int_equal(l->events[RUNG_LAUNCH_NESTING], DEPTH / 2);
+    assert_int_equal(l->owner[DEPTH], DEPTH - 2);
+    assert_int_equal(l->events[RUNG_FLOW], DEPTH / 2);
+    assert_int_equal(l->owner[DEPTH + 1], 0);
+    traced_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +287,7 @@ int main(void)
         cmocka_unit_test(several_device_events_of_one_launch),
         cmocka_unit_test(launched_before_the_window),
         cmocka_unit_test(ids_that_are_texts),
+        cmocka_unit_test(depth_of_100000),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
