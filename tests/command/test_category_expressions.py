@@ -234,7 +234,7 @@ def test_invented_frames_are_decided_as_before(seed, tmp_path):
 def test_no_frame_takes_too_long(tmp_path):
     """Words that nearly match begin at many places, or never end; of these names are as long as they are looked at."""
     words = [p for p in PIECES if len(p) > 3] + ["/torch/distributed/reduce", "/torch/optim/", "optim:", "/a", "cub::s", "cudnnW"]
-    pairs, every = [], some(3, 1)
+    pairs, every = [], some(8, 1)
     for i, word in enumerate(words):
         for other in words[i::every]:
             text = (word + other) * (600 // len(word + other) + 1)

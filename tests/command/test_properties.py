@@ -142,7 +142,7 @@ def test_number_of_threads_does_not_matter(random_files):
 STUDIES = ("report", "oom", "leaks", "fragments", "steps", "categories", "advise")
 
 
-@pytest.mark.parametrize("verb", STUDIES)
+@pytest.mark.parametrize("verb", STUDIES[::some(3, 1)])
 def test_number_of_threads_does_not_matter_to_one_file(random_files, verb):
     """One file is replayed on one thread while another works on what needs no replay."""
     folder, names = random_files

@@ -90,7 +90,7 @@ def test_ids_equal_those_of_the_page(path, tmp_path):
 
 
 @needs_node
-@pytest.mark.parametrize("by", BYS[1:])
+@pytest.mark.parametrize("by", BYS[1::some(2, 1)])
 def test_ids_equal_in_every_grouping(by, tmp_path):
     check_ids(ROOT / "examples/leak.pickle", by, tmp_path, SIZES[:1])
 
@@ -147,9 +147,10 @@ def compare_plot(path, folder, view, by, theme, size):
 
 @needs_node
 @pytest.mark.parametrize("view,by,theme,size", [
-    ("groups", "category", "light", "1200x480"), ("groups", "site", "dark", "800x300"),
-    ("stack", "category", "dark", "1200x480"), ("stack", "owner", "light", "2400x1200"),
-    ("map", "category", "light", "1200x480"), ("map", "site", "dark", "800x300")])
+    ("groups", "category", "light", "1200x480"), ("stack", "owner", "light", "2400x1200"),
+    ("map", "site", "dark", "800x300"),
+    *some([], [("groups", "site", "dark", "800x300"), ("stack", "category", "dark", "1200x480"),
+               ("map", "category", "light", "1200x480")])])
 def test_pixels_are_those_of_the_page(view, by, theme, size, tmp_path):
     """All but the lines, grid and names that a picture has over it."""
     same, other = compare_plot(ROOT / "examples/train.pickle", tmp_path, view, by, theme, size)

@@ -3,6 +3,7 @@ import shutil
 
 import pytest
 
+from conftest import some
 from recordings import scripts
 
 NAMES = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\"'><svg onload=alert(1)>",
@@ -31,7 +32,7 @@ def hostile(name):
     return scripts.renamed(script, {word: name for word in WORDS})
 
 
-@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+@pytest.mark.parametrize("name", NAMES[::some(2, 1)], ids=lambda name: ascii(name[:9]))
 def test_names_are_text_in_every_view(pages, tmp_path, name):
     made = hostile(name)
     path = tmp_path / (name[:40].replace("/", "_").replace("\0", "") + ".pickle")

@@ -7,7 +7,7 @@ from recordings import scripts
 from models.page import Page, peak_rows
 
 import browser as chromium
-from conftest import ROOT, run
+from conftest import ROOT, run, some
 from test_view_browser import pressed
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))
@@ -29,7 +29,7 @@ def told_rows(a, b):
     return sorted(rows, key=str)
 
 
-@pytest.mark.parametrize("a, b", itertools.permutations(EXAMPLES, 2), ids=lambda p: p.stem)
+@pytest.mark.parametrize("a, b", list(itertools.permutations(EXAMPLES, 2))[::some(2, 1)], ids=lambda p: p.stem)
 def test_pairs_are_those_of_diff(a, b):
     page = view(a, b)
     assert [(p["a"]["file"], p["b"]["file"]) for p in page.head["diff"]] == [(0, 1)]

@@ -2,6 +2,7 @@
 import random
 
 import pytest
+from conftest import some
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
@@ -137,7 +138,7 @@ def test_the_invariants_hold_for_long(machine, counters, workers):
     run(machine, counters, workers, 300, 100)
 
 
-@MACHINES
+@pytest.mark.parametrize("machine", some([Alone], [Alone, Crowd]), ids=lambda m: m.__name__)
 def test_a_fault_is_found(machine, workers):
     with pytest.raises(AssertionError, match=r"^\(\d"):
         run(machine, Deaf, workers, 200, 50, phases=[Phase.generate], report_multiple_bugs=False)
