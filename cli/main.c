@@ -16,7 +16,9 @@ static bool say_report(const char *name)
     struct stat facts;
     if (stat(name, &facts) != 0)
         return false;
-    message("a verb comes first; did you mean: vramscope report %s", name);
+    message("a verb comes first; did you mean: vramscope report %s (of a profiler trace: vramscope "
+            "trace %s)",
+            name, name);
     return true;
 }
 

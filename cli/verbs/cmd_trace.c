@@ -21,7 +21,7 @@ struct trace_settings {
 #define IN(member) offsetof(struct trace_settings, member)
 
 static const struct option_spec options[] = {
-    { 0, "ops", NULL, "print the table of operators, as key_averages() has it", OPTION_FLAG,
+    { 0, "ops", NULL, "print the rows of key_averages(): operators, ranges and calls", OPTION_FLAG,
       IN(ops), NULL },
     { 0, "kernels", NULL, "print what ran on the devices, and the copies", OPTION_FLAG,
       IN(kernels), NULL },
@@ -36,7 +36,7 @@ static const struct option_spec options[] = {
       "operators that a frame inside called",
       OPTION_FLAG, IN(as_framework), NULL },
     OPTION_ROWS("print at most COUNT rows of each table (default 5 on the page, else all)"),
-    OPTION_CSV("the operators"),
+    OPTION_CSV("the one part that was asked for, or the operators,"),
     { 0, "limit", "NAME=VALUE",
       "raise a limit on what a file may contain: nesting, string, strings, items, unpacked",
       OPTION_LIMIT, offsetof(struct common, limits), "nesting= string= strings= items= unpacked=" },
@@ -136,6 +136,11 @@ static int run(const struct command *self, int argc, char **argv)
     struct inputs inputs;
     if (!verb_begins(self, argc, argv, &settings, &files, &ended))
         return ended;
+    uint32_t sections = sections_of(&settings);
+    if (settings.common.csv && (sections & (sections - 1)) != 0) {
+        message("--csv writes one table: ask for one part, such as --kernels, or none");
+        return EXIT_USAGE;
+    }
     if (files == 0) {
         message("%s needs a FILE, a folder, or - for standard input (vramscope help %s)",
                 self->name, self->name);
@@ -157,7 +162,8 @@ const struct command cmd_trace = {
     .synopsis = "[options] FILE...",
     .about = "Reads a trace of torch.profiler (Chrome Trace Event JSON, plain, in gzip or zstd)\n"
              "and says how busy the GPU was, why it was idle and who is to blame, which steps,\n"
-             "operators and kernels took the time.\n"
+             "operators and kernels took the time.  A FILE may be a folder, which is searched for\n"
+             "traces, or - for standard input.\n"
              "Exit status: 0 done, 2 usage, 3 a file or the system failed, 130 interrupted.\n",
     .examples = "vramscope trace run.pt.trace.json.gz # the page\n"
                 "vramscope trace run.pt.trace.json.gz --gaps # why the GPU was idle\n"

@@ -47,7 +47,8 @@ struct vrs_trace_options {
 };
 
 /* How busy the devices were and why they waited, steps, operators, kernels, copies, calls and
- * memory.  VRS_TEXT, VRS_JSON, and VRS_CSV of the operators. */
+ * memory.  VRS_TEXT, VRS_JSON, and VRS_CSV of the table of the one section that was asked for:
+ * without one of the operators. */
 VRS_API enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
                                          const struct vrs_trace_options *options,
                                          struct vrs_result **ret, struct vrs_error *err);

@@ -39,6 +39,10 @@ answer_renderer answer_json;
 
 /* The rows of an answer's table, see fields_csv.c. */
 answer_renderer answer_csv;
+/* The same of the list of these rows in place of the one that the kind has as its table; NULL: of
+ * that. */
+void answer_csv_of(struct out *out, const struct answer_set *set, const struct row_type *rows,
+                   const struct render_options *options);
 
 /* A field of a row as a cell: bytes, shares and counts as people read them; "-" for null. */
 str fields_cell(struct cells *cells, const struct field *f, const void *row, const void *above);

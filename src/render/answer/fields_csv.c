@@ -1,9 +1,9 @@
 /* fields_csv.c - the rows of an answer as comma-separated values.
  *
- * One line for each row of the list that the kind has as its table, of all files and devices; in
- * front stand those members of the rows above that say whose it is.  A column has the path of its
- * member, "site.culprit"; what is a list of rows, a stack or a row of its own behind a pointer has
- * none.  Null is empty; a list of numbers has a space between them, one of texts "; ".  Why a
+ * One line for each row of a list, the one that the kind has as its table where none is named, of
+ * all files and devices; in front stand those members of the rows above that say whose it is.  A
+ * column has the path of its member, "site.culprit"; what is a list of rows, a stack or a row of its
+ * own behind a pointer has none.  Null is empty; a list of numbers has a space between them, one of texts "; ".  Why a
  * device has fewer rows than it might, or none, is told in notes: lines have no place for it. */
 #include <assert.h>
 #include <stdbool.h>
@@ -37,8 +37,9 @@ struct csv_writer {
     const struct render_options *options;
 };
 
+/* To the list of these rows; NULL: to the one that the kind has as its table. */
 static bool find_table(const struct answer_kind *kind, const struct row_type *type,
-                       struct table_path *path)
+                       const struct row_type *rows, struct table_path *path)
 {
     for (uint32_t i = 0; type != NULL && i < type->fields; i++) {
         const struct field *f = &type->field[i];
@@ -46,7 +47,9 @@ static bool find_table(const struct answer_kind *kind, const struct row_type *ty
         if (!holds || path->steps == DEPTH_MOST)
             continue;
         path->step[path->steps++] = f;
-        if (f->table || find_table(kind, field_row_type(f, kind->result), path))
+        const struct row_type *below = field_row_type(f, kind->result);
+        bool found = rows == NULL ? f->table : f->type == FIELD_ROWS && below == rows;
+        if (found || find_table(kind, below, rows, path))
             return true;
         path->steps--;
     }
@@ -276,11 +279,17 @@ static void put_below(struct csv_writer *w, const void **chain, uint32_t step)
 void answer_csv(struct out *out, const struct answer_set *set, bool several,
                 const struct render_options *options)
 {
+    (void)several;
+    answer_csv_of(out, set, NULL, options);
+}
+
+void answer_csv_of(struct out *out, const struct answer_set *set, const struct row_type *rows,
+                   const struct render_options *options)
+{
     struct csv_writer w = { .out = out, .kind = set->kind, .options = options, .heading = true };
     const void *chain[DEPTH_MOST + 1] = { NULL };
     w.limit = options->rows == 0 ? UINT32_MAX : options->rows;
-    (void)several;
-    if (!find_table(set->kind, set->kind->document, &w.path)) {
+    if (!find_table(set->kind, set->kind->document, rows, &w.path)) {
         assert(!"each kind of answer has a table");
         return;
     }

@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 #include "analysis/trace/report/report.h"
+#include "base/buf.h"
+#include "base/field.h"
 #include "render/answer/answer.h"
 #include "render/answer/document.h"
 #include "render/answer/fields.h"
@@ -17,7 +19,7 @@ const struct answer_kind trace_answer = {
     .verb = "trace",
     .bytes = sizeof(struct trace_report),
     .document = &trace_report_row_type,
-    .form = { [ANSWER_TEXT] = trace_answer_text, [ANSWER_JSON] = trace_answer_json, [ANSWER_CSV] = answer_csv },
+    .form = { [ANSWER_TEXT] = trace_answer_text, [ANSWER_JSON] = trace_answer_json, [ANSWER_CSV] = trace_answer_csv },
 };
 
 static void put_members(struct json *j, struct out *out, const struct answer_set *set, uint32_t i,
@@ -42,4 +44,43 @@ void trace_answer_json(struct out *out, const struct answer_set *set, bool sever
     document_begin(&j, out, set->kind->verb, several, options);
     document_files(&j, out, set, several, put_members, options);
     document_end(&j);
+}
+
+/* Lines have no place for what of a file could not be read. */
+static void say_incomplete(const struct answer_set *set, const struct render_options *options)
+{
+    const struct trace_report *reports = set->answers;
+    for (uint32_t i = 0; i < set->count && options->note != NULL; i++) {
+        struct buf text;
+        if (reports[i].file.complete)
+            continue;
+        buf_init(&text, SIZE_MAX / 2);
+        buf_str(&text, reports[i].file.path);
+        buf_text(&text, ": INCOMPLETE: the file ends too early, and the rows are of what was read");
+        buf_char(&text, '\0');
+        if (!text.failed)
+            options->note(options->note_arg, text.at);
+        buf_free(&text);
+    }
+}
+
+void trace_answer_csv(struct out *out, const struct answer_set *set, bool several,
+                      const struct render_options *options)
+{
+    static const struct {
+        uint32_t section;
+        const struct row_type *rows;
+    } tables[] = {
+        { SECTION_KERNELS, &kernel_row_type },   { SECTION_GAPS, &long_gap_row_type },
+        { SECTION_STEPS, &trace_step_row_type }, { SECTION_MEMORY, &trace_memory_row_type },
+        { SECTION_CALLS, &call_row_type },
+    };
+    uint32_t sections = set->count == 0 ? 0 : ((const struct trace_report *)set->answers)->sections;
+    const struct row_type *rows = NULL;
+    (void)several;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (sections == tables[i].section)
+            rows = tables[i].rows;
+    say_incomplete(set, options);
+    answer_csv_of(out, set, rows, options);
 }

@@ -6,6 +6,6 @@
 
 extern const struct answer_kind trace_answer;
 
-answer_renderer trace_answer_text, trace_answer_json;
+answer_renderer trace_answer_text, trace_answer_json, trace_answer_csv;
 
 #endif

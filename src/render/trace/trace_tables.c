@@ -11,7 +11,6 @@
 #include "base/str.h"
 #include "render/trace/trace_words.h"
 #include "render/write/cells.h"
-#include "render/write/escape.h"
 #include "render/write/text.h"
 
 enum { NAME_LEAST = 16 };
@@ -25,6 +24,8 @@ struct drawing {
     const void *from;
     fill_row *fill;
     const char *one; /* what a row is, for the line about those left out */
+    uint64_t all;    /* rows with those that are not kept; 0: none are */
+    bool says_cut;   /* whether names that are cut are spoken of */
 };
 
 #define COLUMNS(array) .column = (array), .columns = sizeof(array) / sizeof *(array)
@@ -42,11 +43,14 @@ static void draw(struct buf *to, const struct style *style, const struct drawing
             d->fill(&cells, d->from, i, cell + (size_t)i * d->columns);
         struct text_table table = { d->column, d->columns, shown, cell, 2 };
         text_table(to, style, &table);
+        if (d->says_cut && text_table_width(&table) > style->width)
+            buf_text(to, "  names are cut to fit the width; --csv has them whole\n");
     }
     cells_free(&cells, to);
-    if (shown < d->rows) {
+    uint64_t all = d->all > d->rows ? d->all : d->rows;
+    if (shown < all) {
         buf_text(to, "  and ");
-        human_counted(to, d->rows - shown, d->one, style->ascii);
+        human_counted(to, all - shown, d->one, style->ascii);
         buf_text(to, " more\n");
     }
     buf_char(to, '\n');
@@ -106,9 +110,9 @@ void trace_steps_table(struct buf *to, const struct style *style, const struct t
     static const struct text_column columns[] = {
         { "step", false, true, NAME_LEAST, CUT_MIDDLE },
         { "begins", true, false, 0, CUT_END },
-        { "host", true, false, 0, CUT_END },
-        { "device", true, false, 0, CUT_END },
-        { "work", true, false, 0, CUT_END },
+        { "on the host", true, false, 0, CUT_END },
+        { "its device work", true, false, 0, CUT_END },
+        { "events", true, false, 0, CUT_END },
         { "busy", true, false, 0, CUT_END },
         { "", false, false, 0, CUT_END },
     };
@@ -123,10 +127,21 @@ void trace_steps_table(struct buf *to, const struct style *style, const struct t
 
 /* Operators. */
 
+/* The operators in an order; NULL: by CPU time. */
+struct ordered_ops {
+    const struct trace_report *report;
+    const uint32_t *order;
+};
+
+static const struct operator_row *op_at(const struct ordered_ops *from, uint32_t i)
+{
+    return &from->report->op[from->order == NULL ? i : from->order[i]];
+}
+
 static void fill_host_op(struct cells *cells, const void *from, uint32_t i, str *cell)
 {
-    const struct trace_report *r = from;
-    const struct operator_row *o = &r->op[i];
+    const struct trace_report *r = ((const struct ordered_ops *)from)->report;
+    const struct operator_row *o = op_at(from, i);
     cell[0] = cell_text(cells, o->name);
     cell[1] = cell_count(cells, o->calls);
     cell[2] = cell_ns(cells, o->self_cpu_ns);
@@ -136,18 +151,18 @@ static void fill_host_op(struct cells *cells, const void *from, uint32_t i, str 
 
 static void fill_op(struct cells *cells, const void *from, uint32_t i, str *cell)
 {
-    const struct trace_report *r = from;
-    const struct operator_row *o = &r->op[i];
+    const struct trace_report *r = ((const struct ordered_ops *)from)->report;
+    const struct operator_row *o = op_at(from, i);
     fill_host_op(cells, from, i, cell);
     cell[5] = cell_ns(cells, o->self_device_ns);
     cell[6] = cell_part(cells, o->self_device_ns, r->figures.tables.device_ns);
 }
 
-void trace_ops_table(struct buf *to, const struct style *style, const struct trace_report *r,
-                     uint32_t most)
+static void ops_table(struct buf *to, const struct style *style, const struct trace_report *r,
+                      const uint32_t *order, uint32_t most)
 {
     static const struct text_column columns[] = {
-        { "operator", false, true, NAME_LEAST, CUT_MIDDLE },
+        { "name", false, true, NAME_LEAST, CUT_MIDDLE },
         { "calls", true, false, 0, CUT_END },
         { "self CPU", true, false, 0, CUT_END },
         { "share", true, false, 0, CUT_END },
@@ -157,9 +172,23 @@ void trace_ops_table(struct buf *to, const struct style *style, const struct tra
     };
     enum { DEVICE_COLUMNS = 2 };
     uint32_t hidden = r->figures.tables.kernels == 0 ? DEVICE_COLUMNS : 0;
-    struct drawing d = { columns, sizeof columns / sizeof *columns - hidden, r->ops, most, r,
-                         hidden == 0 ? fill_op : fill_host_op, "operator" };
+    const struct ordered_ops ops = { r, order };
+    struct drawing d = { COLUMNS(columns), r->ops, most, &ops,
+                         hidden == 0 ? fill_op : fill_host_op, "row" };
+    d.columns -= hidden;
     draw(to, style, &d);
+}
+
+void trace_ops_table(struct buf *to, const struct style *style, const struct trace_report *r,
+                     uint32_t most)
+{
+    ops_table(to, style, r, NULL, most);
+}
+
+void trace_ops_by_device_table(struct buf *to, const struct style *style,
+                               const struct trace_report *r, uint32_t most)
+{
+    ops_table(to, style, r, r->op_by_device, most);
 }
 
 /* Device work. */
@@ -186,7 +215,8 @@ void trace_kernels_table(struct buf *to, const struct style *style, const struct
         { "mean", true, false, 0, CUT_END },
     };
     const struct tables *t = &r->figures.tables;
-    struct drawing d = { COLUMNS(columns), t->kernels, most, t, fill_kernel, "name" };
+    struct drawing d = { COLUMNS(columns), t->kernels, most, t, fill_kernel, "name",
+                         .says_cut = true };
     draw(to, style, &d);
 }
 
@@ -259,10 +289,10 @@ static void fill_memory(struct cells *cells, const void *from, uint32_t i, str *
     cell[0] = cell_end(cells);
     cell[1] = cell_count(cells, m->allocs);
     cell[2] = cell_count(cells, m->frees);
-    cell[3] = cell_bytes(cells, m->base);
+    cell[3] = m->is_lower_bound ? cell_word(cells, "unknown") : cell_bytes(cells, m->base);
     cell[4] = cell_bytes(cells, m->peak);
     cell[5] = cell_bytes(cells, m->final);
-    cell[6] = cell_word(cells, m->is_lower_bound ? "lower bounds: no totals" : "");
+    cell[6] = cell_word(cells, m->is_lower_bound ? "at least: the events have no totals" : "");
 }
 
 void trace_memory_table(struct buf *to, const struct style *style, const struct trace_report *r,
@@ -309,12 +339,18 @@ static void fill_bin(struct cells *cells, const void *from, uint32_t i, str *cel
     cell[1] = cell_count(cells, d->histogram[i]);
 }
 
+/* The longest gaps of a device, whose moments count from the trace's first event. */
+struct longest_gaps {
+    const struct trace_device *device;
+    int64_t first_ns;
+};
+
 static void fill_longest(struct cells *cells, const void *from, uint32_t i, str *cell)
 {
-    const struct trace_device *d = from;
-    const struct long_gap_row *g = &d->longest[i];
+    const struct longest_gaps *l = from;
+    const struct long_gap_row *g = &l->device->longest[i];
     cell[0] = cell_ns(cells, g->ns);
-    cell[1] = cell_ns(cells, g->first_ns - d->first_ns);
+    cell[1] = cell_ns(cells, g->first_ns - l->first_ns);
     cell[2] = cell_word(cells, g->kind == GAP_HOST_LATE ? trace_reason_word(g->reason)
                                                         : trace_gap_word(g->kind));
     cell[3] = cell_name(cells, g->step);
@@ -323,18 +359,18 @@ static void fill_longest(struct cells *cells, const void *from, uint32_t i, str 
 }
 
 static void device_gaps(struct buf *to, const struct style *style, const struct trace_device *d,
-                        uint32_t most)
+                        int64_t first_ns, uint32_t most)
 {
     static const struct text_column classes[] = {
         { "idle", false, false, 0, CUT_END },
-        { "gaps", true, false, 0, CUT_END },
+        { "in gaps", true, false, 0, CUT_END },
         { "total", true, false, 0, CUT_END },
-        { "share", true, false, 0, CUT_END },
+        { "of idle", true, false, 0, CUT_END },
     };
     static const struct text_column reasons[] = {
         { "the late host was in", false, false, 0, CUT_END },
         { "total", true, false, 0, CUT_END },
-        { "share", true, false, 0, CUT_END },
+        { "of idle", true, false, 0, CUT_END },
     };
     static const struct text_column bins[] = {
         { "length", false, false, 0, CUT_END },
@@ -348,11 +384,12 @@ static void device_gaps(struct buf *to, const struct style *style, const struct 
         { "before operator", false, true, 10, CUT_MIDDLE },
         { "on the device", false, true, 10, CUT_END },
     };
+    const struct longest_gaps by_length = { d, first_ns };
     struct drawing all[] = {
         { COLUMNS(classes), d->gap_kinds, UINT32_MAX, d, fill_class, "class" },
         { COLUMNS(reasons), d->blames, UINT32_MAX, d, fill_reason, "reason" },
         { COLUMNS(bins), d->gaps > 0 ? GAP_BINS : 0, UINT32_MAX, d, fill_bin, "length" },
-        { COLUMNS(longest), d->longests, most, d, fill_longest, "gap" },
+        { COLUMNS(longest), d->longests, most, &by_length, fill_longest, "gap", .all = d->gaps },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         draw(to, style, &all[i]);
@@ -361,12 +398,13 @@ static void device_gaps(struct buf *to, const struct style *style, const struct 
 void trace_gaps_tables(struct buf *to, const struct style *style, const struct trace_report *r,
                        uint32_t most)
 {
+    enum { GAPS_SHOWN = 10 };
+    uint32_t shown = most == UINT32_MAX ? GAPS_SHOWN : most;
     for (uint32_t i = 0; i < r->devices; i++) {
         if (r->devices > 1) {
-            buf_text(to, "device ");
-            escape_text(to, r->device[i].device, style->ascii);
+            trace_device_words(to, style, &r->device[i]);
             buf_char(to, '\n');
         }
-        device_gaps(to, style, &r->device[i], most);
+        device_gaps(to, style, &r->device[i], r->figures.first_ns, shown);
     }
 }

@@ -1,10 +1,12 @@
 /* trace_text.c - what a trace says, for people: the verdict, why devices waited, then tables. */
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "analysis/trace/busy/busy.h"
 #include "analysis/trace/figures/figures.h"
 #include "analysis/trace/report/report.h"
+#include "analysis/trace/tables/tables.h"
 #include "base/buf.h"
 #include "base/str.h"
 #include "model/ids.h"
@@ -40,7 +42,7 @@ static void put_file(struct buf *to, const struct style *style, const struct tra
     buf_text(&words, f->complete ? ", complete" : ", ");
     if (!f->complete) {
         paint_on(&words, style, PAINT_BAD);
-        buf_text(&words, "INCOMPLETE: the file ends within");
+        buf_text(&words, "INCOMPLETE: the file ends too early");
         paint_off(&words, style);
     }
     text_wrap(to, style, buf_slice(&words), 0, WORDS_INDENT);
@@ -89,12 +91,26 @@ static void put_bins(struct buf *to, const struct style *style, const struct tra
     buf_char(to, '\n');
 }
 
+/* "busy", of several devices "busy 12": a number that fits before the line. */
+static void busy_label(const struct trace_device *d, uint32_t devices, char ret[ENVELOPE_LABEL])
+{
+    static const char busy[] = "busy ";
+    size_t len = d->device.len, digits = 0;
+    while (digits < len && d->device.ptr[digits] >= '0' && d->device.ptr[digits] <= '9')
+        digits++;
+    bool fits = devices > 1 && digits == len && sizeof busy + len < ENVELOPE_LABEL;
+    snprintf(ret, ENVELOPE_LABEL, "%s%.*s", busy, fits ? (int)len : 0, d->device.ptr);
+}
+
 static void put_busy(struct buf *to, const struct style *style, const struct trace_report *r)
 {
-    for (uint32_t i = 0; i < r->devices; i++) {
+    enum { DEVICES_SHOWN = 8 };
+    for (uint32_t i = 0; i < r->devices && i < DEVICES_SHOWN; i++) {
+        char label[ENVELOPE_LABEL];
         if (r->device[i].window_ns <= 0)
             continue;
-        envelope_label(to, style, "busy");
+        busy_label(&r->device[i], r->devices, label);
+        envelope_label(to, style, label);
         paint_on(to, style, PAINT_USED);
         put_bins(to, style, &r->device[i]);
         paint_off(to, style);
@@ -120,11 +136,26 @@ static void put_missing(struct buf *to, const struct style *style, const struct 
     for (uint32_t i = 0; i < r->capture.missings; i++) {
         struct buf words;
         buf_init(&words, SIZE_MAX / 2);
-        buf_format(&words, "no %s: record with %s", r->capture.missing[i].what,
-                   r->capture.missing[i].how);
+        if (r->file.complete)
+            buf_format(&words, "no %s: record with %s", r->capture.missing[i].what,
+                       r->capture.missing[i].how);
+        else
+            buf_format(&words, "no %s in the part that could be read", r->capture.missing[i].what);
         envelope_words(to, style, i == 0 ? "missing" : "", &words);
         buf_end(&words, to);
     }
+}
+
+/* Whether the time is rather in what runs on devices than in the host's code. */
+static bool devices_are_busy(const struct trace_report *r)
+{
+    const double busy = 0.7;
+    for (uint32_t i = 0; i < r->devices; i++) {
+        const struct trace_device *d = &r->device[i];
+        if ((d->steps_busy >= 0 ? d->steps_busy : d->busy) >= busy)
+            return true;
+    }
+    return false;
 }
 
 /* The first screen. */
@@ -144,12 +175,51 @@ static void put_page(struct buf *to, const struct trace_report *r,
     put_missing(to, style, r);
     buf_char(to, '\n');
     trace_steps_table(to, style, r, rows);
-    trace_ops_table(to, style, r, rows);
+    if (devices_are_busy(r))
+        trace_ops_by_device_table(to, style, r, rows);
+    else
+        trace_ops_table(to, style, r, rows);
     trace_kernels_table(to, style, r, rows);
     if (!figures_are_of_torch(&r->figures))
         return;
     next_line(to, style, "next", "trace", r->file.path, r->devices > 0 ? " --gaps" : " --ops",
               r->devices > 0 ? "why the devices waited" : "all operators");
+}
+
+/* Why a part that was asked for has no rows; nothing where it has some. */
+static void put_words_if_empty(struct buf *to, const struct style *style,
+                               const struct trace_report *r, uint32_t section)
+{
+    const struct tables *t = &r->figures.tables;
+    uint64_t gaps = 0;
+    for (uint32_t i = 0; i < r->devices; i++)
+        gaps += r->device[i].gaps;
+    const struct {
+        uint32_t section;
+        bool empty;
+        const char *label, *words;
+    } all[] = {
+        { SECTION_STEPS, r->steps == 0, "steps",
+          "none: ranges of steps come from schedule=schedule(...) and prof.step() in each step" },
+        { SECTION_GAPS, r->devices == 0, "gaps", "none: no device activity was recorded" },
+        { SECTION_GAPS, r->devices > 0 && gaps == 0, "gaps",
+          "none: each device was busy from its first event to its last" },
+        { SECTION_OPS, r->ops == 0, "ops", "none were recorded" },
+        { SECTION_KERNELS, t->kernels == 0, "kernels", "none: no device activity was recorded" },
+        { SECTION_CALLS, t->calls == 0, "calls",
+          "none: no calls of the runtime and the driver were recorded" },
+        { SECTION_MEMORY, r->figures.memory.rows == 0, "memory",
+          "none: events of the allocators are recorded with profile_memory=True" },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i].section != section || !all[i].empty)
+            continue;
+        struct buf words;
+        buf_init(&words, SIZE_MAX / 2);
+        buf_text(&words, r->file.complete ? all[i].words : "none in the part that could be read");
+        envelope_words(to, style, all[i].label, &words);
+        buf_end(&words, to);
+    }
 }
 
 /* The parts that were asked for, whole. */
@@ -158,6 +228,11 @@ static void put_sections(struct buf *to, const struct trace_report *r,
 {
     const struct style *style = &options->style;
     uint32_t rows = options->rows == 0 ? UINT32_MAX : options->rows;
+    static const uint32_t all[] = { SECTION_STEPS, SECTION_GAPS,  SECTION_OPS,
+                                    SECTION_KERNELS, SECTION_CALLS, SECTION_MEMORY };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if ((r->sections & all[i]) != 0)
+            put_words_if_empty(to, style, r, all[i]);
     if ((r->sections & SECTION_STEPS) != 0)
         trace_steps_table(to, style, r, rows);
     if ((r->sections & SECTION_GAPS) != 0)

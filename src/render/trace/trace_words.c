@@ -1,6 +1,7 @@
 /* trace_words.c - plain sentences: who did what for how long. */
 #include "render/trace/trace_words.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,7 @@
 #include "base/str.h"
 #include "model/trace.h"
 #include "render/write/escape.h"
+#include "render/write/text.h"
 
 const char *trace_gap_word(uint8_t kind)
 {
@@ -38,7 +40,7 @@ const char *trace_reason_word(uint8_t reason)
         [BLAME_OP] = "operators",
         [BLAME_RUNTIME] = "calls of the runtime",
         [BLAME_PYTHON] = "Python",
-        [BLAME_NONE] = "outside all that was recorded",
+        [BLAME_NONE] = "nothing that was recorded",
     };
     return reason < BLAMES ? words[reason] : "";
 }
@@ -74,7 +76,7 @@ static const struct {
     [DAMAGE_NO_TIME] = { "event", " without a time, left out" },
     [DAMAGE_NEGATIVE] = { "event", " with a negative duration, taken as 0" },
     [DAMAGE_RANGE] = { "event", " with a time beyond 64 bits of nanoseconds" },
-    [DAMAGE_NOT_AN_EVENT] = { "event", " that is no object, left out" },
+    [DAMAGE_NOT_AN_EVENT] = { "value", " among the events that is none, left out" },
     [DAMAGE_ESCAPE] = { "escape", " that JSON does not have, taken as a backslash" },
     [DAMAGE_CONTROL] = { "control character", " in a text, kept" },
     [DAMAGE_UTF8] = { "text", " that is not UTF-8, its wrong bytes replaced" },
@@ -91,7 +93,7 @@ static const struct {
 void trace_damage_words(struct buf *to, const struct style *style, const struct damage_row *damage)
 {
     if (damage->kind == DAMAGE_TRUNCATED) {
-        buf_format(to, "the file ends within, at byte %llu; whole events before it are kept",
+        buf_format(to, "the file ends too early, at byte %llu; the whole events before are kept",
                    (unsigned long long)damage->first_offset);
         return;
     }
@@ -104,14 +106,26 @@ static void put_ns(struct buf *to, int64_t ns)
     human_ns(to, ns > 0 ? (uint64_t)ns : 0);
 }
 
-/* "device 0 (NVIDIA H100)" */
-static void put_device(struct buf *to, const struct style *style, const struct trace_device *d)
+/* A name of the file, which may be longer than a sentence bears. */
+static void put_name(struct buf *to, const struct style *style, str name)
 {
-    buf_text(to, "device ");
+    enum { NAME_MOST = 60 };
+    struct buf escaped;
+    buf_init(&escaped, SIZE_MAX / 2);
+    escape_text(&escaped, name, style->ascii);
+    text_fit(to, style, buf_slice(&escaped), NAME_MOST, CUT_END);
+    buf_end(&escaped, to);
+}
+
+/* "device 0 (NVIDIA H100)", or "process 800 (Ascend Hardware)" where the file does not number its
+ * devices. */
+void trace_device_words(struct buf *to, const struct style *style, const struct trace_device *d)
+{
+    buf_text(to, d->is_listed || d->name.ptr == NULL ? "device " : "process ");
     escape_text(to, d->device, style->ascii);
     if (d->name.ptr != NULL) {
         buf_text(to, " (");
-        escape_text(to, d->name, style->ascii);
+        put_name(to, style, d->name);
         buf_char(to, ')');
     }
 }
@@ -127,23 +141,41 @@ static void put_reasons(struct buf *to, const struct trace_device *d, uint32_t m
     }
 }
 
+/* How busy it was in the time of the steps, where there are any, and from its first event to its
+ * last. */
+static void put_busy_shares(struct buf *to, const struct trace_device *d)
+{
+    buf_text(to, " worked ");
+    if (d->steps_busy >= 0) {
+        human_share(to, d->steps_busy);
+        buf_text(to, " of the ");
+        put_ns(to, d->steps_window_ns);
+        buf_text(to, " of the steps; from its first event to its last, ");
+        put_ns(to, d->window_ns);
+        buf_text(to, ", it worked ");
+        human_share(to, d->busy);
+        return;
+    }
+    human_share(to, d->busy);
+    buf_text(to, " of the ");
+    put_ns(to, d->window_ns);
+    buf_text(to, " from its first event to its last");
+}
+
 static void device_verdict(struct buf *to, const struct style *style, const struct trace_report *r,
                            const struct trace_device *d)
 {
     const double high = 0.9;
-    put_device(to, style, d);
+    trace_device_words(to, style, d);
     if (d->window_ns <= 0) {
         buf_text(to, " did one thing that took no time");
         return;
     }
-    buf_text(to, " worked ");
-    human_share(to, d->busy);
-    buf_text(to, " of ");
-    put_ns(to, d->window_ns);
-    if (d->busy >= high && r->figures.tables.kernels > 0) {
+    put_busy_shares(to, d);
+    if ((d->steps_busy >= 0 ? d->steps_busy : d->busy) >= high && r->figures.tables.kernels > 0) {
         const struct name_row *k = &r->figures.tables.kernel[0];
         buf_text(to, ": the time is in what runs there, above all in ");
-        escape_text(to, k->name, style->ascii);
+        put_name(to, style, k->name);
         buf_text(to, " (");
         human_share(to, share_ratio((uint64_t)k->ns, (uint64_t)r->figures.tables.device_ns));
         buf_char(to, ')');
@@ -153,27 +185,27 @@ static void device_verdict(struct buf *to, const struct style *style, const stru
         return;
     buf_text(to, " and was idle for ");
     put_ns(to, d->idle_ns);
-    buf_text(to, ", above all because ");
+    buf_text(to, ", above all ");
     switch ((enum gap_class)d->gap[0].kind) {
     case GAP_HOST_LATE:
-        buf_text(to, "the host was late (");
+        buf_text(to, "because the host was late (");
         put_reasons(to, d, 3);
         buf_char(to, ')');
         return;
     case GAP_SLOW_LAUNCH:
-        buf_text(to, "launches were slow: loading of kernels, or a full queue (");
+        buf_text(to, "because launches were slow: loading of kernels, or a full queue (");
         break;
     case GAP_LAUNCH_LATENCY:
-        buf_text(to, "work took long from its launch to its start (");
+        buf_text(to, "because work took long from its launch to its start (");
         break;
     case GAP_NO_LAUNCH:
-        buf_text(to, "nothing had been launched, as far as the trace tells (");
+        buf_text(to, "before work whose launch is not in the trace (");
         break;
     case GAP_QUEUED:
-        buf_text(to, "work that was launched waited for something else (");
+        buf_text(to, "because work that was launched waited for something else (");
         break;
     case GAP_QUEUED_UNDER_10US:
-        buf_text(to, "of short gaps between work that was launched (");
+        buf_text(to, "in short gaps between work that was launched (");
         break;
     case GAP_CLASSES:
         break;
@@ -206,8 +238,11 @@ static void host_verdict(struct buf *to, const struct style *style, const struct
         return;
     buf_text(to, "; of ");
     put_ns(to, r->self_cpu_ns);
-    buf_text(to, " on the host the largest part is in ");
-    escape_text(to, r->op[0].name, style->ascii);
+    buf_text(to, " on the host");
+    if (r->figures.host.threads > 1)
+        buf_format(to, ", added up over %u threads,", (unsigned)r->figures.host.threads);
+    buf_text(to, " the largest part is in ");
+    put_name(to, style, r->op[0].name);
     buf_text(to, " (");
     human_share(to, share_ratio((uint64_t)r->op[0].self_cpu_ns, (uint64_t)r->self_cpu_ns));
     buf_char(to, ')');
@@ -236,15 +271,17 @@ static int64_t idle_of(const struct trace_report *r)
     return idle;
 }
 
+/* The first of them says of what it is a share. */
 static void put_part(struct buf *to, const char *word, int64_t ns, int64_t whole)
 {
-    buf_text(to, to->len == 0 ? "" : ", ");
+    bool first = to->len == 0;
+    buf_text(to, first ? "" : ", ");
     buf_text(to, word);
     buf_char(to, ' ');
     put_ns(to, ns);
     buf_text(to, " (");
     human_share(to, share_ratio((uint64_t)ns, (uint64_t)whole));
-    buf_char(to, ')');
+    buf_text(to, first ? " of idle)" : ")");
 }
 
 void trace_idle_words(struct buf *to, const struct style *style, const struct trace_report *r)
@@ -268,13 +305,12 @@ void trace_idle_words(struct buf *to, const struct style *style, const struct tr
 
 void trace_late_words(struct buf *to, const struct style *style, const struct trace_report *r)
 {
-    int64_t by_reason[BLAMES] = { 0 }, late = 0;
+    int64_t by_reason[BLAMES] = { 0 };
     (void)style;
     for (uint32_t i = 0; i < r->devices; i++) {
         for (uint32_t k = 0; k < r->device[i].blames; k++) {
             const struct blame_row *b = &r->device[i].blame[k];
             by_reason[b->reason] = i64_plus(by_reason[b->reason], b->ns);
-            late = i64_plus(late, b->ns);
         }
     }
     for (;;) {
@@ -283,7 +319,7 @@ void trace_late_words(struct buf *to, const struct style *style, const struct tr
             most = by_reason[b] > by_reason[most] ? b : most;
         if (by_reason[most] <= 0)
             return;
-        put_part(to, trace_reason_word((uint8_t)most), by_reason[most], late);
+        put_part(to, trace_reason_word((uint8_t)most), by_reason[most], idle_of(r));
         by_reason[most] = 0;
     }
 }
@@ -304,6 +340,14 @@ void trace_steps_words(struct buf *to, const struct style *style, const struct t
     put_ns(to, t->min_ns);
     buf_text(to, " to ");
     put_ns(to, t->max_ns);
+    for (uint32_t i = 0; i < r->steps; i++) {
+        if (r->step[i].kind == STEP_PLAIN)
+            continue;
+        buf_text(to, ", ");
+        put_name(to, style, r->step[i].name);
+        buf_text(to, " is ");
+        buf_text(to, r->step[i].kind == STEP_WARM_UP ? "a warm-up" : trace_step_word(r->step[i].kind));
+    }
 }
 
 void trace_memory_words(struct buf *to, const struct style *style, const struct trace_report *r)

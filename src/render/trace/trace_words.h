@@ -11,6 +11,9 @@
 /* "2 events without a time, which were left out" */
 void trace_damage_words(struct buf *to, const struct style *style, const struct damage_row *damage);
 
+/* "device 0 (NVIDIA H100)" */
+void trace_device_words(struct buf *to, const struct style *style, const struct trace_device *d);
+
 /* How busy each device was and what it waited for most; or what there is instead of devices. */
 void trace_verdict_words(struct buf *to, const struct style *style, const struct trace_report *r);
 /* Idle time by class, and that of a late host by reason. */

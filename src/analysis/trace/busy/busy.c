@@ -337,6 +337,33 @@ static bool group(const struct trace_study *s, struct arena *arena, struct group
     return true;
 }
 
+bool busy_between(const struct trace_study *s, int64_t from, int64_t to, struct arena *arena,
+                  int64_t *ret)
+{
+    const struct trace *t = s->trace;
+    struct arena_mark mark = arena_mark(arena);
+    int64_t *until = arena_array(arena, int64_t, t->processes.rows.len); /* it was busy so far */
+    if (until == NULL)
+        return false;
+    for (uint32_t p = 0; p < t->processes.rows.len; p++)
+        until[p] = from;
+    for (uint32_t i = 0; i < t->spans.rows.len; i++) {
+        uint32_t row = s->sorted[i];
+        if (!span_is_work(t->spans.kind[row]))
+            continue;
+        uint32_t p = t->tracks.process[t->spans.track[row]];
+        int64_t start = t->spans.start[row], end = span_end(&t->spans, row);
+        start = start > until[p] ? start : until[p];
+        end = end < to ? end : to;
+        if (end > start) {
+            ret[p] += end - start;
+            until[p] = end;
+        }
+    }
+    arena_release(arena, mark);
+    return true;
+}
+
 enum vrs_status busy_make(const struct trace_study *s, struct arena *arena, struct busy *ret,
                           struct vrs_error *err)
 {
@@ -353,6 +380,7 @@ enum vrs_status busy_make(const struct trace_study *s, struct arena *arena, stru
         struct device_work w = { .study = s, .row = g.row + first, .len = len };
         shorter_first(&s->trace->spans, g.row + first, len);
         struct device_time *d = &ret->device[ret->devices++];
+        d->process = p;
         if (!pid_keep(s->trace, p, arena, &d->pid))
             return vrs_no_memory(err);
         if (!device_make(&w, &pieces, arena, d))

@@ -42,10 +42,11 @@ struct long_gap {
     uint32_t next;
 };
 
-enum { LONGEST_GAPS = 10, BUSY_BINS = 200 };
+enum { LONGEST_GAPS = 100, BUSY_BINS = 200 };
 
 struct device_time {
     struct pid_name pid;
+    uint32_t process; /* of the trace */
     uint32_t streams;
     uint64_t events[3]; /* by kind: kernels, copies, fills */
     int64_t ns[3];
@@ -70,6 +71,11 @@ struct busy {
     struct device_time *device; /* by the text of their pid */
     uint32_t devices;
 };
+
+/* How long each process of the trace did device work between two moments, overlapping work counted
+ * once.  `ret` has a place for each process, which are 0.  False when out of memory. */
+bool busy_between(const struct trace_study *s, int64_t from, int64_t to, struct arena *arena,
+                  int64_t *ret);
 
 /* Everything is taken from `arena`. */
 enum vrs_status busy_make(const struct trace_study *s, struct arena *arena, struct busy *ret,

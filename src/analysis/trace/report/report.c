@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "analysis/trace/busy/busy.h"
 #include "analysis/trace/report/steps.h"
@@ -178,6 +179,19 @@ static str listed_name(const struct capture *c, const struct pid_name *pid)
     return (str){ NULL, 0 };
 }
 
+static bool name_make(const struct trace_study *s, const struct capture *c,
+                      const struct device_time *from, struct arena *arena, struct trace_device *ret)
+{
+    ret->name = listed_name(c, &from->pid);
+    ret->is_listed = ret->name.ptr != NULL;
+    /* Small numbers are those of devices, whatever a program calls their process. */
+    enum { DEVICES_MOST = 64 };
+    if (ret->is_listed ||
+        (from->pid.is_number && from->pid.number >= 0 && from->pid.number < DEVICES_MOST))
+        return true;
+    return keep_text(s->trace, s->trace->processes.name[from->process], arena, &ret->name);
+}
+
 static double share(int64_t part, int64_t whole)
 {
     return whole > 0 ? (double)part / (double)whole : -1;
@@ -190,7 +204,7 @@ static bool device_make(const struct trace_study *s, const struct trace_report *
     int64_t window = from->last_ns - from->first_ns;
     *ret = (struct trace_device){
         .device = from->pid.text,
-        .name = listed_name(&r->capture, &from->pid),
+        .process = from->process,
         .streams = from->streams,
         .events = from->events[SPAN_KERNEL] + from->events[SPAN_MEMCPY] + from->events[SPAN_MEMSET],
         .first_ns = from->first_ns,
@@ -204,24 +218,66 @@ static bool device_make(const struct trace_study *s, const struct trace_report *
         .exposed_communication_ns = from->exposed_communication_ns,
         .exposed_memcpy_ns = from->exposed_memcpy_ns,
         .gaps = from->gaps,
+        .steps_window_ns = -1,
+        .steps_busy_ns = -1,
+        .steps_busy = -1,
     };
     for (uint32_t i = 0; i < BUSY_BINS; i++)
         ret->bin[i] = share(from->bin_ns[i], window) * BUSY_BINS;
     gaps_make(from, ret);
-    return longest_make(s, r, from, arena, ret);
+    return name_make(s, &r->capture, from, arena, ret) && longest_make(s, r, from, arena, ret);
+}
+
+/* How busy the devices were while the steps ran. */
+static bool steps_busy_make(const struct trace_study *s, struct arena *arena,
+                            struct trace_report *ret)
+{
+    uint32_t first = 0;
+    while (first < ret->steps && ret->step[first].kind == STEP_EMPTY)
+        first++;
+    if (first == ret->steps)
+        return true;
+    int64_t from = ret->step[first].first_ns, to = from;
+    for (uint32_t i = first; i < ret->steps; i++)
+        to = ret->step[i].last_ns > to ? ret->step[i].last_ns : to;
+    int64_t *busy = arena_array(arena, int64_t, s->trace->processes.rows.len);
+    if (busy == NULL || !busy_between(s, from, to, arena, busy))
+        return false;
+    for (uint32_t i = 0; i < ret->devices; i++) {
+        struct trace_device *d = &ret->device[i];
+        d->steps_window_ns = to - from;
+        d->steps_busy_ns = busy[d->process];
+        d->steps_busy = share(d->steps_busy_ns, d->steps_window_ns);
+    }
+    return true;
+}
+
+/* Numbers by their size, then texts. */
+static bool device_is_before(const struct pid_name *a, const struct pid_name *b)
+{
+    if (a->is_number != b->is_number)
+        return a->is_number;
+    return a->is_number ? a->number < b->number : str_compare(a->text, b->text) < 0;
 }
 
 static bool devices_make(const struct trace_study *s, struct arena *arena, struct trace_report *ret)
 {
     const struct busy *busy = &ret->figures.busy;
+    const struct device_time **sorted =
+        arena_array(arena, const struct device_time *, busy->devices);
     ret->device = arena_array(arena, struct trace_device, busy->devices);
     ret->devices = busy->devices;
-    if (ret->device == NULL)
+    if (ret->device == NULL || sorted == NULL)
         return false;
+    for (uint32_t i = 0, at; i < busy->devices; i++) {
+        for (at = i; at > 0 && device_is_before(&busy->device[i].pid, &sorted[at - 1]->pid); at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = &busy->device[i];
+    }
     for (uint32_t i = 0; i < busy->devices; i++)
-        if (!device_make(s, ret, &busy->device[i], arena, &ret->device[i]))
+        if (!device_make(s, ret, sorted[i], arena, &ret->device[i]))
             return false;
-    return true;
+    return steps_busy_make(s, arena, ret);
 }
 
 /* Operators. */
@@ -250,6 +306,33 @@ static bool ops_keep(const struct tables *from, struct arena *arena, struct trac
     return true;
 }
 
+struct device_key {
+    int64_t ns;
+    uint32_t op;
+};
+
+static int longer_first(const void *a, const void *b)
+{
+    const struct device_key *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns > y->ns ? -1 : 1;
+    return x->op < y->op ? -1 : x->op > y->op;
+}
+
+static bool ops_order(struct arena *scratch, struct arena *arena, struct trace_report *ret)
+{
+    struct device_key *key = arena_array(scratch, struct device_key, ret->ops);
+    ret->op_by_device = arena_array(arena, uint32_t, ret->ops);
+    if (key == NULL || ret->op_by_device == NULL)
+        return false;
+    for (uint32_t i = 0; i < ret->ops; i++)
+        key[i] = (struct device_key){ ret->op[i].self_device_ns, i };
+    qsort(key, ret->ops, sizeof *key, longer_first);
+    for (uint32_t i = 0; i < ret->ops; i++)
+        ret->op_by_device[i] = key[i].op;
+    return true;
+}
+
 static bool ops_make(const struct trace_study *s, bool as_framework, struct arena *scratch,
                      struct arena *arena, struct trace_report *ret)
 {
@@ -275,7 +358,8 @@ enum vrs_status trace_report_make(const struct trace *t, bool as_framework, stru
         linking_make(&ret->figures, &ret->linking);
         bool ok = file_make(t, arena, &ret->file) && trace_steps_make(&s, arena, ret) &&
                   capture_make(&s, ret, arena, &ret->capture) && devices_make(&s, arena, ret) &&
-                  ops_make(&s, as_framework, &scratch, arena, ret);
+                  ops_make(&s, as_framework, &scratch, arena, ret) &&
+                  ops_order(&scratch, arena, ret);
         status = ok ? VRS_OK : vrs_no_memory(err);
     }
     arena_free(&scratch);

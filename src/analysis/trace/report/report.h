@@ -91,12 +91,18 @@ struct long_gap_row {
 
 struct trace_device {
     str device; /* its process in the file */
-    str name;   /* ptr NULL: not known */
+    uint32_t process; /* of the trace */
+    str name;   /* of the device, or else what the file calls that process; ptr NULL: not known */
+    bool is_listed; /* the name is that of a device */
     uint32_t streams;
     uint64_t events;
     int64_t first_ns, last_ns; /* the window: from its first event to its last */
     int64_t window_ns, busy_ns, idle_ns;
     double busy, compute_busy;
+    /* The same of the time of the steps: from the first that is not empty to the end of the last
+     * and of its work.  Negative: there are no steps. */
+    int64_t steps_window_ns, steps_busy_ns;
+    double steps_busy;
     int64_t computation_ns, exposed_communication_ns, exposed_memcpy_ns;
     uint64_t gaps;
     struct gap_row gap[GAP_CLASSES]; /* the largest first; those that are there */
@@ -117,7 +123,8 @@ struct trace_step {
     int64_t first_ns, ns; /* of the host's range */
     int64_t device_ns;    /* of the work that was launched within */
     uint64_t work;
-    int64_t aware_ns; /* from the begin of it, or of its work, to the end of both */
+    int64_t aware_ns; /* from its begin, or the end of the step before, to `last_ns` */
+    int64_t last_ns;  /* the end of it and of its work */
     double busy;      /* how much of that the devices worked for it; negative: not known */
     uint8_t kind;     /* enum step_kind */
 };
@@ -149,6 +156,7 @@ struct trace_report {
     uint32_t steps;
     struct step_statistics statistics;
     struct operator_row *op; /* by falling self CPU, ties by name */
+    uint32_t *op_by_device;  /* the same by falling self device */
     uint32_t ops;
     int64_t self_cpu_ns; /* of all host events, in the table or not */
     struct figures figures;

@@ -210,6 +210,12 @@ static const struct field device_fields[] = {
       .decimals = 6, .null = NULL_NEGATIVE },
     { "compute_busy_ratio", NULL, UNIT_RATIO, FIELD_REAL,
       FIELD_AT(struct trace_device, compute_busy), .decimals = 6, .null = NULL_NEGATIVE },
+    { "steps_window_ns", NULL, UNIT_NS, FIELD_SIGNED,
+      FIELD_AT(struct trace_device, steps_window_ns), .null = NULL_NEGATIVE },
+    { "steps_busy_ns", NULL, UNIT_NS, FIELD_SIGNED, FIELD_AT(struct trace_device, steps_busy_ns),
+      .null = NULL_NEGATIVE },
+    { "steps_busy_ratio", NULL, UNIT_RATIO, FIELD_REAL, FIELD_AT(struct trace_device, steps_busy),
+      .decimals = 6, .null = NULL_NEGATIVE },
     { "partition", NULL, UNIT_NONE, FIELD_ROW, .offset = 0, .row = &partition_row_type },
     { "gaps", NULL, UNIT_NONE, FIELD_ROW, .offset = 0, .row = &gaps_row_type },
 };

@@ -94,6 +94,7 @@ static void spread(struct trace_report *r, const struct step_work *work)
         if (step->work > 0 && work[i].last_end > last)
             last = work[i].last_end;
         step->aware_ns = last > first ? last - first : 0;
+        step->last_ns = last;
         step->busy = -1;
         if (step->work > 0 && step->aware_ns > 0)
             step->busy = (double)work[i].busy_ns / (double)step->aware_ns;
