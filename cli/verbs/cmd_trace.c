@@ -16,6 +16,7 @@
 struct trace_settings {
     struct common common;
     bool ops, kernels, gaps, steps, memory, calls, as_framework;
+    bool phases, launches;
 };
 
 #define IN(member) offsetof(struct trace_settings, member)
@@ -31,6 +32,10 @@ static const struct option_spec options[] = {
     { 0, "memory", NULL, "print what the allocators had in use", OPTION_FLAG, IN(memory), NULL },
     { 0, "calls", NULL, "print the calls of the runtime and the driver", OPTION_FLAG, IN(calls),
       NULL },
+    { 0, "phases", NULL, "print the time of forward, backward, optimizer and data", OPTION_FLAG,
+      IN(phases), NULL },
+    { 0, "launches", NULL, "print how long launches took and how much was queued", OPTION_FLAG,
+      IN(launches), NULL },
     { 0, "framework-exact", NULL,
       "with Python frames in the trace, count ranges as key_averages() does, without the "
       "operators that a frame inside called",
@@ -49,7 +54,9 @@ static uint32_t sections_of(const struct trace_settings *s)
            (s->kernels ? (uint32_t)VRS_TRACE_KERNELS : 0) |
            (s->gaps ? (uint32_t)VRS_TRACE_GAPS : 0) | (s->steps ? (uint32_t)VRS_TRACE_STEPS : 0) |
            (s->memory ? (uint32_t)VRS_TRACE_MEMORY : 0) |
-           (s->calls ? (uint32_t)VRS_TRACE_CALLS : 0);
+           (s->calls ? (uint32_t)VRS_TRACE_CALLS : 0) |
+           (s->phases ? (uint32_t)VRS_TRACE_PHASES : 0) |
+           (s->launches ? (uint32_t)VRS_TRACE_LAUNCHES : 0);
 }
 
 static bool read_progress(void *arg, uint64_t done, uint64_t total)

@@ -34,7 +34,9 @@ enum vrs_trace_section {
     VRS_TRACE_GAPS = 4,    /* why devices waited, and the longest gaps */
     VRS_TRACE_STEPS = 8,
     VRS_TRACE_MEMORY = 16,
-    VRS_TRACE_CALLS = 32 /* of the runtime and the driver: launches, synchronisation */
+    VRS_TRACE_CALLS = 32,    /* of the runtime and the driver: launches, synchronisation */
+    VRS_TRACE_PHASES = 128,  /* of training, on the wall and on devices */
+    VRS_TRACE_LAUNCHES = 256 /* how long they took, and how much was queued */
 };
 
 struct vrs_trace_options {

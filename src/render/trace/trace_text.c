@@ -14,6 +14,8 @@
 #include "render/answer/envelope.h"
 #include "render/answer/next.h"
 #include "render/trace/trace_answer.h"
+#include "render/trace/trace_launches.h"
+#include "render/trace/trace_phases.h"
 #include "render/trace/trace_tables.h"
 #include "render/trace/trace_words.h"
 #include "render/write/escape.h"
@@ -247,6 +249,10 @@ static void put_sections(struct buf *to, const struct trace_report *r,
         trace_calls_table(to, style, r, rows);
     if ((r->sections & SECTION_MEMORY) != 0)
         trace_memory_table(to, style, r, rows);
+    if ((r->sections & SECTION_PHASES) != 0)
+        trace_phases_tables(to, style, r, rows);
+    if ((r->sections & SECTION_LAUNCHES) != 0)
+        trace_launches_tables(to, style, r, rows);
 }
 
 void trace_answer_text(struct out *out, const struct answer_set *set, bool several,

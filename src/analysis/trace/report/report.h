@@ -9,6 +9,8 @@
 
 #include "analysis/trace/busy/busy.h"
 #include "analysis/trace/figures/figures.h"
+#include "analysis/trace/phases/phases.h"
+#include "analysis/trace/queue/queue.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
 #include "analysis/trace/tables/tables.h"
@@ -115,6 +117,15 @@ struct trace_device {
     double bin[BUSY_BINS]; /* how busy it was in each of so many equal parts of the window */
 };
 
+/* What the steps are told by. */
+enum step_source {
+    STEPS_NONE,      /* there are none */
+    STEPS_PROFILER,  /* ranges ProfilerStep#n */
+    STEPS_OPTIMIZER, /* ends of Optimizer.step#: each begins where the one before ended */
+    STEPS_RANGES,    /* ranges execute_* around everything else of their thread */
+    STEP_SOURCES
+};
+
 /* A step of the training loop. */
 enum step_kind { STEP_PLAIN, STEP_WARM_UP, STEP_CUT, STEP_EMPTY, STEP_KINDS };
 
@@ -143,6 +154,8 @@ enum trace_section {
     SECTION_STEPS = 8,
     SECTION_MEMORY = 16,
     SECTION_CALLS = 32,
+    SECTION_PHASES = 128,
+    SECTION_LAUNCHES = 256,
 };
 
 struct trace_report {
@@ -154,7 +167,11 @@ struct trace_report {
     uint32_t devices;
     struct trace_step *step;
     uint32_t steps;
+    uint8_t step_source; /* enum step_source */
+    uint32_t step_track; /* their thread among the tracks of the trace, or NO_ROW */
     struct step_statistics statistics;
+    struct trace_phases phases;
+    struct trace_launches launches;
     struct operator_row *op; /* by falling self CPU, ties by name */
     uint32_t *op_by_device;  /* the same by falling self device */
     uint32_t ops;
@@ -173,5 +190,6 @@ extern const struct row_type trace_report_row_type, trace_step_row_type, operato
     kernel_row_type, call_row_type, copy_row_type, long_gap_row_type, trace_memory_row_type;
 
 extern const char *const trace_step_kind_names[STEP_KINDS];
+extern const char *const trace_step_source_names[STEP_SOURCES];
 
 #endif

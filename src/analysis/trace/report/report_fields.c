@@ -4,6 +4,8 @@
 
 #include "analysis/trace/busy/busy.h"
 #include "analysis/trace/memory/memory.h"
+#include "analysis/trace/phases/phases.h"
+#include "analysis/trace/queue/queue.h"
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
@@ -329,8 +331,17 @@ static const struct field report_fields[] = {
       .row = &device_row_type },
     { "steps", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct trace_report, step, steps),
       .row = &trace_step_row_type },
+    { "step_source", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct trace_report, step_source),
+      FIELD_NAMES(trace_step_source_names) },
     { "step_statistics", NULL, UNIT_NONE, FIELD_ROW,
       .offset = offsetof(struct trace_report, statistics), .row = &statistics_row_type },
+    { "phases", NULL, UNIT_NONE, FIELD_ROWS, FIELD_PLACES(struct trace_report, phases.row, phases.rows),
+      .row = &trace_phase_row_type },
+    { "step_phases", NULL, UNIT_NONE, FIELD_ROWS,
+      FIELD_LIST(struct trace_report, phases.step, phases.steps),
+      .row = &trace_step_phases_row_type },
+    { "launches", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct trace_report, launches),
+      .row = &trace_launches_row_type },
     { "ops", NULL, UNIT_NONE, FIELD_ROWS,
       FIELD_LIST(struct trace_report, op, ops),
       .row = &operator_row_type, .limited = true, .table = true },

@@ -1,44 +1,151 @@
-/* steps.c - the ranges ProfilerStep#n of one thread, in the order of time. */
+/* steps.c - the steps of one thread, by what marks them, in the order of time. */
 #include "analysis/trace/report/steps.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "analysis/trace/study/names.h"
 #include "base/bytes.h"
 #include "base/statistics.h"
+#include "base/str.h"
 #include "base/table.h"
 #include "model/trace.h"
 
-static bool is_step(const struct trace_study *s, uint32_t row)
+const char *const trace_step_source_names[STEP_SOURCES] = {
+    [STEPS_NONE] = "none",
+    [STEPS_PROFILER] = "profiler",
+    [STEPS_OPTIMIZER] = "optimizer",
+    [STEPS_RANGES] = "ranges",
+};
+
+/* Spans that mark steps, all on one thread, in the order of time. */
+struct step_marks {
+    enum step_source source;
+    uint32_t thread; /* or NO_ROW */
+    uint32_t *row, rows;
+};
+
+static bool marks_step(const struct trace_study *s, enum step_source source, uint32_t row)
 {
     const struct spans *spans = &s->trace->spans;
-    return span_is_range(spans->kind[row]) &&
-           (s->names.traits[spans->name[row]] & NAME_STEP) != 0;
+    str name = trace_text(s->trace, spans->name[row]);
+    if (!span_is_range(spans->kind[row]))
+        return false;
+    switch (source) {
+    case STEPS_PROFILER:
+        return (s->names.traits[spans->name[row]] & NAME_STEP) != 0;
+    case STEPS_OPTIMIZER:
+        return str_starts(name, S("Optimizer.step#"));
+    case STEPS_RANGES:
+        return str_starts(name, S("execute_")) && s->host.parent[row] == NO_ROW;
+    case STEPS_NONE:
+    case STEP_SOURCES:
+        break;
+    }
+    return false;
 }
 
-/* The thread that has most of them: steps are marked on one; NO_ROW where there is none. */
-static bool find_thread(const struct trace_study *s, struct arena *arena, uint32_t *ret_thread,
-                        uint32_t *ret_steps)
+/* The thread that has most of them, the first of several: steps are marked on one. */
+static bool find_thread(const struct trace_study *s, struct arena *arena, struct step_marks *ret)
 {
-    uint32_t tracks = s->trace->tracks.rows.len;
+    uint32_t tracks = s->trace->tracks.rows.len, most = 0;
+    struct arena_mark mark = arena_mark(arena);
     uint32_t *count = arena_array(arena, uint32_t, tracks);
-    *ret_thread = NO_ROW;
-    *ret_steps = 0;
+    ret->thread = NO_ROW;
     if (count == NULL)
         return false;
     for (uint32_t row = 0; row < s->trace->spans.rows.len; row++)
-        if (is_step(s, row))
+        if (marks_step(s, ret->source, row))
             count[s->trace->spans.track[row]]++;
     for (uint32_t t = 0; t < tracks; t++) {
-        if (count[t] > *ret_steps) {
-            *ret_steps = count[t];
-            *ret_thread = t;
+        if (count[t] > most) {
+            most = count[t];
+            ret->thread = t;
         }
     }
+    arena_release(arena, mark);
     return true;
+}
+
+/* Of several optimizers in one step the name that stands most often counts, the first of several,
+ * and of a step inside another the outer. */
+static void keep_one_optimizer(const struct trace_study *s, struct step_marks *m, uint32_t *count)
+{
+    const struct spans *spans = &s->trace->spans;
+    uint32_t best = 0, kept = 0;
+    for (uint32_t i = 0; i < m->rows; i++)
+        count[spans->name[m->row[i]]]++;
+    for (uint32_t i = 0; i < m->rows; i++)
+        if (i == 0 || count[spans->name[m->row[i]]] > count[best])
+            best = spans->name[m->row[i]];
+    for (uint32_t i = 0; i < m->rows; i++)
+        if (spans->name[m->row[i]] == best &&
+            (kept == 0 || spans->start[m->row[i]] >= span_end(spans, m->row[kept - 1])))
+            m->row[kept++] = m->row[i];
+    m->rows = kept;
+}
+
+static bool find_marks(const struct trace_study *s, struct arena *arena, struct step_marks *ret)
+{
+    const struct spans *spans = &s->trace->spans;
+    if (!find_thread(s, arena, ret))
+        return false;
+    ret->row = arena_array(arena, uint32_t, spans->rows.len);
+    uint32_t *count = arena_array(arena, uint32_t, s->trace->strings.rows.len);
+    if (ret->row == NULL || count == NULL)
+        return false;
+    for (uint32_t i = 0; i < spans->rows.len && ret->thread != NO_ROW; i++)
+        if (spans->track[s->sorted[i]] == ret->thread && marks_step(s, ret->source, s->sorted[i]))
+            ret->row[ret->rows++] = s->sorted[i];
+    if (ret->source == STEPS_OPTIMIZER)
+        keep_one_optimizer(s, ret, count);
+    return true;
+}
+
+/* What the steps are told by: ranges of the profiler; else ends of an optimizer's steps, or ranges
+ * of a server that stand around everything, of which one alone makes no loop. */
+static bool choose_marks(const struct trace_study *s, struct arena *arena, struct step_marks *ret)
+{
+    static const struct {
+        enum step_source source;
+        uint32_t least;
+    } tried[] = { { STEPS_PROFILER, 1 }, { STEPS_OPTIMIZER, 2 }, { STEPS_RANGES, 2 } };
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        *ret = (struct step_marks){ .source = tried[i].source };
+        struct arena_mark mark = arena_mark(arena);
+        if (!find_marks(s, arena, ret))
+            return false;
+        if (ret->rows >= tried[i].least)
+            return true;
+        arena_release(arena, mark);
+    }
+    *ret = (struct step_marks){ .source = STEPS_NONE, .thread = NO_ROW };
+    return true;
+}
+
+/* A step that ends where the optimizer ends begins where the one before ended, the first with the
+ * thread. */
+static bool step_fill(const struct trace_study *s, const struct step_marks *m, uint32_t i,
+                      struct arena *arena, struct trace_step *ret)
+{
+    const struct spans *spans = &s->trace->spans;
+    uint32_t row = m->row[i];
+    char name[24];
+    if (m->source != STEPS_OPTIMIZER) {
+        ret->name = arena_copy(arena, trace_text(s->trace, spans->name[row]));
+        ret->first_ns = spans->start[row];
+        ret->ns = spans->duration[row];
+        return ret->name.ptr != NULL;
+    }
+    int len = snprintf(name, sizeof name, "step %u", (unsigned)i);
+    ret->name = arena_copy(arena, (str){ name, (size_t)len });
+    ret->first_ns = i > 0 ? span_end(spans, m->row[i - 1])
+                          : spans->start[s->host.row[s->host.first[m->thread]]];
+    ret->ns = span_end(spans, row) - ret->first_ns;
+    return ret->name.ptr != NULL;
 }
 
 uint32_t trace_step_of(const struct trace_report *report, int64_t moment)
@@ -147,32 +254,26 @@ static void summarize(struct trace_report *r, const double *sorted)
 
 bool trace_steps_make(const struct trace_study *s, struct arena *arena, struct trace_report *ret)
 {
-    const struct spans *spans = &s->trace->spans;
-    uint32_t thread, steps;
-    if (!find_thread(s, arena, &thread, &steps))
-        return false;
+    struct arena scratch;
+    struct step_marks marks;
+    arena_init(&scratch, SIZE_MAX / 2);
+    bool ok = choose_marks(s, &scratch, &marks);
+    uint32_t steps = ok ? marks.rows : 0;
+    ret->step_source = (uint8_t)marks.source;
+    ret->step_track = marks.thread;
     ret->step = arena_array(arena, struct trace_step, steps);
-    struct step_work *work = arena_array(arena, struct step_work, steps);
-    double *sorted = arena_array(arena, double, steps);
-    if (ret->step == NULL || work == NULL || sorted == NULL)
-        return false;
-    for (uint32_t i = 0; i < spans->rows.len; i++) {
-        uint32_t row = s->sorted[i];
-        if (!is_step(s, row) || spans->track[row] != thread)
-            continue;
-        struct trace_step *step = &ret->step[ret->steps++];
-        step->name = arena_copy(arena, trace_text(s->trace, spans->name[row]));
-        step->first_ns = spans->start[row];
-        step->ns = spans->duration[row];
-        if (step->name.ptr == NULL)
-            return false;
+    struct step_work *work = arena_array(&scratch, struct step_work, steps);
+    double *sorted = arena_array(&scratch, double, steps);
+    ok = ok && ret->step != NULL && work != NULL && sorted != NULL;
+    for (uint32_t i = 0; i < steps && ok; i++)
+        ok = step_fill(s, &marks, i, arena, &ret->step[ret->steps++]);
+    if (ok && ret->steps > 0) {
+        add_work(s, ret, work);
+        spread(ret, work);
+        name_kinds(ret, sorted);
+        if (ret->statistics.count > 0)
+            summarize(ret, sorted);
     }
-    if (ret->steps == 0)
-        return true;
-    add_work(s, ret, work);
-    spread(ret, work);
-    name_kinds(ret, sorted);
-    if (ret->statistics.count > 0)
-        summarize(ret, sorted);
-    return true;
+    arena_free(&scratch);
+    return ok;
 }
