@@ -2,7 +2,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "answer.h"
 #include "command.h"
@@ -16,7 +18,8 @@
 struct trace_settings {
     struct common common;
     bool ops, kernels, gaps, steps, memory, calls, as_framework;
-    bool phases, launches;
+    bool phases, launches, findings;
+    struct option_list thresholds;
 };
 
 #define IN(member) offsetof(struct trace_settings, member)
@@ -32,10 +35,15 @@ static const struct option_spec options[] = {
     { 0, "memory", NULL, "print what the allocators had in use", OPTION_FLAG, IN(memory), NULL },
     { 0, "calls", NULL, "print the calls of the runtime and the driver", OPTION_FLAG, IN(calls),
       NULL },
+    { 0, "findings", NULL, "print what to change, what it gains at most, and why rules are silent",
+      OPTION_FLAG, IN(findings), NULL },
     { 0, "phases", NULL, "print the time of forward, backward, optimizer and data", OPTION_FLAG,
       IN(phases), NULL },
     { 0, "launches", NULL, "print how long launches took and how much was queued", OPTION_FLAG,
       IN(launches), NULL },
+    { 0, "threshold", "NAME=VALUE",
+      "compare with VALUE in rules, instead of the threshold's own; may be repeated", OPTION_LIST,
+      IN(thresholds), NULL },
     { 0, "framework-exact", NULL,
       "with Python frames in the trace, count ranges as key_averages() does, without the "
       "operators that a frame inside called",
@@ -55,6 +63,7 @@ static uint32_t sections_of(const struct trace_settings *s)
            (s->gaps ? (uint32_t)VRS_TRACE_GAPS : 0) | (s->steps ? (uint32_t)VRS_TRACE_STEPS : 0) |
            (s->memory ? (uint32_t)VRS_TRACE_MEMORY : 0) |
            (s->calls ? (uint32_t)VRS_TRACE_CALLS : 0) |
+           (s->findings ? (uint32_t)VRS_TRACE_FINDINGS : 0) |
            (s->phases ? (uint32_t)VRS_TRACE_PHASES : 0) |
            (s->launches ? (uint32_t)VRS_TRACE_LAUNCHES : 0);
 }
@@ -80,7 +89,9 @@ static struct vrs_result *ask(const struct trace_settings *s, const struct input
     struct vrs_trace_options about = { .size = sizeof about,
                                        .path = path,
                                        .sections = sections_of(s),
-                                       .as_framework = s->as_framework };
+                                       .as_framework = s->as_framework,
+                                       .thresholds = s->thresholds.at,
+                                       .threshold_count = s->thresholds.count };
     struct vrs_trace *trace = NULL;
     struct vrs_result *result = NULL;
     struct vrs_error err;
@@ -136,6 +147,25 @@ static int answer_all(const struct trace_settings *s, const struct inputs *input
     return exit_status;
 }
 
+/* Whether rules have each threshold; names those there are where one is not. */
+static bool thresholds_known(const struct trace_settings *s)
+{
+    for (uint32_t i = 0; i < s->thresholds.count; i++) {
+        const char *given = s->thresholds.at[i], *name;
+        size_t len = strcspn(given, "="), at = 0;
+        while ((name = vrs_trace_threshold(at)) != NULL &&
+               (strlen(name) != len || strncmp(name, given, len) != 0))
+            at++;
+        if (name != NULL)
+            continue;
+        message("no rule has a threshold \"%.*s\"; there are:", (int)len, given);
+        for (at = 0; (name = vrs_trace_threshold(at)) != NULL; at++)
+            fprintf(stderr, "  %s\n", name);
+        return false;
+    }
+    return true;
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
     struct trace_settings settings = { 0 };
@@ -153,6 +183,8 @@ static int run(const struct command *self, int argc, char **argv)
                 self->name, self->name);
         return EXIT_USAGE;
     }
+    if (!thresholds_known(&settings))
+        return EXIT_USAGE;
     int found = inputs_find(files, argv, &inputs);
     inputs_sort(&inputs);
     if (found == EXIT_USAGE || answer_output_is_input("-o", settings.common.output, &inputs))

@@ -35,6 +35,7 @@ enum vrs_trace_section {
     VRS_TRACE_STEPS = 8,
     VRS_TRACE_MEMORY = 16,
     VRS_TRACE_CALLS = 32,    /* of the runtime and the driver: launches, synchronisation */
+    VRS_TRACE_FINDINGS = 64, /* what to change, and why a rule says nothing */
     VRS_TRACE_PHASES = 128,  /* of training, on the wall and on devices */
     VRS_TRACE_LAUNCHES = 256 /* how long they took, and how much was queued */
 };
@@ -46,7 +47,14 @@ struct vrs_trace_options {
     /* Operators as key_averages() has them where Python frames were recorded too: the framework
      * then takes the time of operators that a frame called from ranges around it. */
     bool as_framework;
+    /* Thresholds of rules to be replaced, each "NAME=VALUE", `threshold_count` of them.  The names
+     * are those of vrs_trace_threshold. */
+    const char *const *thresholds;
+    size_t threshold_count;
 };
+
+/* The name of the i-th threshold that rules compare with, from 0; NULL behind the last. */
+VRS_API const char *vrs_trace_threshold(size_t i);
 
 /* How busy the devices were and why they waited, steps, operators, kernels, copies, calls and
  * memory.  VRS_TEXT, VRS_JSON, and VRS_CSV of the table of the one section that was asked for:

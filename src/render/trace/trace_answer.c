@@ -12,6 +12,7 @@
 #include "render/answer/document.h"
 #include "render/answer/fields.h"
 #include "render/trace/figures_json.h"
+#include "render/trace/trace_findings.h"
 #include "render/write/json.h"
 #include "render/write/out.h"
 
@@ -19,6 +20,7 @@ const struct answer_kind trace_answer = {
     .verb = "trace",
     .bytes = sizeof(struct trace_report),
     .document = &trace_report_row_type,
+    .sentence = trace_finding_sentence,
     .form = { [ANSWER_TEXT] = trace_answer_text, [ANSWER_JSON] = trace_answer_json, [ANSWER_CSV] = trace_answer_csv },
 };
 

@@ -40,7 +40,6 @@ static void put_words(struct buf *to, const struct style *style, const struct tr
         buf_text(&words, " of work began before the launch had ended");
     }
     text_wrap(to, style, buf_slice(&words), 0, 2);
-    buf_char(to, '\n');
     buf_end(&words, to);
 }
 

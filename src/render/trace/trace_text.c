@@ -14,6 +14,7 @@
 #include "render/answer/envelope.h"
 #include "render/answer/next.h"
 #include "render/trace/trace_answer.h"
+#include "render/trace/trace_findings.h"
 #include "render/trace/trace_launches.h"
 #include "render/trace/trace_phases.h"
 #include "render/trace/trace_tables.h"
@@ -249,6 +250,8 @@ static void put_sections(struct buf *to, const struct trace_report *r,
         trace_calls_table(to, style, r, rows);
     if ((r->sections & SECTION_MEMORY) != 0)
         trace_memory_table(to, style, r, rows);
+    if ((r->sections & SECTION_FINDINGS) != 0)
+        trace_findings_text(to, style, r, rows);
     if ((r->sections & SECTION_PHASES) != 0)
         trace_phases_tables(to, style, r, rows);
     if ((r->sections & SECTION_LAUNCHES) != 0)

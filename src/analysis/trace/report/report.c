@@ -10,6 +10,7 @@
 #include "analysis/trace/phases/phases.h"
 #include "analysis/trace/queue/queue.h"
 #include "analysis/trace/report/steps.h"
+#include "analysis/trace/rules/rules.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
 #include "analysis/trace/tables/operators.h"
@@ -349,6 +350,13 @@ static bool ops_make(const struct trace_study *s, bool as_framework, struct aren
 enum vrs_status trace_report_make(const struct trace *t, bool as_framework, struct arena *arena,
                                   struct trace_report *ret, struct vrs_error *err)
 {
+    return trace_report_judge(t, as_framework, NULL, arena, ret, err);
+}
+
+enum vrs_status trace_report_judge(const struct trace *t, bool as_framework,
+                                   const struct trace_limits *limits, struct arena *arena,
+                                   struct trace_report *ret, struct vrs_error *err)
+{
     struct trace_study s;
     struct arena scratch;
     *ret = (struct trace_report){ .steps = 0 };
@@ -363,7 +371,8 @@ enum vrs_status trace_report_make(const struct trace *t, bool as_framework, stru
                   ops_make(&s, as_framework, &scratch, arena, ret) &&
                   ops_order(&scratch, arena, ret) &&
                   trace_phases_make(&s, arena, ret) &&
-                  trace_launches_make(&s, arena, &ret->launches);
+                  trace_launches_make(&s, arena, &ret->launches) &&
+                  trace_findings_make(&s, limits, arena, ret);
         status = ok ? VRS_OK : vrs_no_memory(err);
     }
     arena_free(&scratch);

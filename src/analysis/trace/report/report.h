@@ -11,6 +11,7 @@
 #include "analysis/trace/figures/figures.h"
 #include "analysis/trace/phases/phases.h"
 #include "analysis/trace/queue/queue.h"
+#include "analysis/trace/rules/rules.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
 #include "analysis/trace/tables/tables.h"
@@ -154,6 +155,7 @@ enum trace_section {
     SECTION_STEPS = 8,
     SECTION_MEMORY = 16,
     SECTION_CALLS = 32,
+    SECTION_FINDINGS = 64,
     SECTION_PHASES = 128,
     SECTION_LAUNCHES = 256,
 };
@@ -172,6 +174,7 @@ struct trace_report {
     struct step_statistics statistics;
     struct trace_phases phases;
     struct trace_launches launches;
+    struct trace_findings findings;
     struct operator_row *op; /* by falling self CPU, ties by name */
     uint32_t *op_by_device;  /* the same by falling self device */
     uint32_t ops;
@@ -185,6 +188,10 @@ struct trace_report {
  * inside it called. */
 enum vrs_status trace_report_make(const struct trace *t, bool as_framework, struct arena *arena,
                                   struct trace_report *ret, struct vrs_error *err) MUST_CHECK;
+/* The same with thresholds of the rules that a user has replaced; NULL: their own. */
+enum vrs_status trace_report_judge(const struct trace *t, bool as_framework,
+                                   const struct trace_limits *limits, struct arena *arena,
+                                   struct trace_report *ret, struct vrs_error *err) MUST_CHECK;
 
 extern const struct row_type trace_report_row_type, trace_step_row_type, operator_row_type,
     kernel_row_type, call_row_type, copy_row_type, long_gap_row_type, trace_memory_row_type;

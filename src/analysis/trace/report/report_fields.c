@@ -7,6 +7,7 @@
 #include "analysis/trace/phases/phases.h"
 #include "analysis/trace/queue/queue.h"
 #include "analysis/trace/report/report.h"
+#include "analysis/trace/rules/rules.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
 #include "analysis/trace/tables/tables.h"
@@ -354,6 +355,12 @@ static const struct field report_fields[] = {
     { "runtime", NULL, UNIT_NONE, FIELD_ROWS,
       FIELD_LIST(struct trace_report, figures.tables.call, figures.tables.calls),
       .row = &call_row_type, .limited = true },
+    { "findings", NULL, UNIT_NONE, FIELD_ROWS,
+      FIELD_LIST(struct trace_report, findings.finding, findings.findings),
+      .row = &trace_finding_row_type },
+    { "silent", NULL, UNIT_NONE, FIELD_ROWS,
+      FIELD_LIST(struct trace_report, findings.silent, findings.silents),
+      .row = &trace_silence_row_type },
     { "memory", NULL, UNIT_NONE, FIELD_ROWS,
       FIELD_LIST(struct trace_report, figures.memory.row, figures.memory.rows),
       .row = &trace_memory_row_type },

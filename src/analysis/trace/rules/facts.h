@@ -1,0 +1,139 @@
+/* facts.h - what the rules look at: counted in one pass over the spans, a few over host trees. */
+#ifndef VRS_ANALYSIS_TRACE_RULES_FACTS_H
+#define VRS_ANALYSIS_TRACE_RULES_FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/trace/phases/phases.h"
+#include "analysis/trace/report/report.h"
+#include "analysis/trace/rules/rules.h"
+#include "analysis/trace/study/study.h"
+#include "base/arena.h"
+#include "base/str.h"
+
+/* What a name says to rules, worked out once for each distinct one. */
+enum rule_name {
+    RULE_PAGEABLE = 1,     /* a copy from pageable memory of the host */
+    RULE_DEVICE_COPY = 2,  /* a copy within a device */
+    RULE_ONE_BY_ONE = 4,   /* a frame of an optimizer that goes tensor by tensor */
+    RULE_FILLS = 8,        /* an operator that fills */
+    RULE_ZERO_GRAD = 16,   /* a range */
+    RULE_OPTIMIZER = 32,   /* a range: a step of an optimizer */
+    RULE_SELECT = 64,      /* aten::select */
+    RULE_CREATES = 128,    /* an operator that makes a tensor with values */
+    RULE_TO = 256,         /* aten::to */
+    RULE_WHOLE_SYNC = 512, /* a wait for a whole device */
+    RULE_TENSOR_CORE = 1024,
+    RULE_LONE_LOADER = 2048, /* a loader without workers */
+    RULE_HIP = 4096,
+    RULE_TO_DEVICE = 8192, /* a copy from the host to a device */
+};
+
+/* Counted, with the longest of them. */
+struct rule_calls {
+    uint64_t count;
+    int64_t ns;
+    uint32_t longest; /* a span, or NO_ROW */
+};
+
+struct rule_copies {
+    uint64_t count;
+    int64_t ns;
+    double bytes;
+    uint32_t largest; /* by time */
+};
+
+struct rule_memory {
+    bool is_known; /* of some device, with totals */
+    int64_t device;
+    int64_t peak, reserved_at_peak; /* TRACE_UNKNOWN */
+    int64_t forward_peak, backward_peak;
+    uint32_t growing; /* steps one after another, at most */
+    double growth;    /* of those the least, as a share */
+};
+
+struct rule_facts {
+    const struct trace_study *study;
+    const struct trace_report *report;
+    const struct trace_limits *limits;
+    struct arena *arena;
+    uint16_t *names; /* of each string: enum rule_name */
+    uint8_t *under;  /* of each host span: enum rule_under */
+    uint32_t *optimizer_of; /* of each host span: the step of an optimizer around it, or NO_ROW */
+
+    /* Steps that are not empty. */
+    uint32_t steps;
+    int64_t steps_ns;
+    int64_t window_first, window_last; /* of all of them */
+    int64_t wall[TRACE_PHASES], device[TRACE_PHASES];
+
+    /* The device that worked most, and the time that it is judged by. */
+    const struct trace_device *card; /* NULL: there is none */
+    uint32_t process;
+    const struct listed_row *listed; /* NULL: the header does not have it */
+    int64_t judged_ns, busy_ns, compute_ns; /* in the window of the steps, else in its own */
+    int64_t late_ns, unknown_ns, sync_ns, loader_ns; /* of its idle time */
+
+    /* All device work. */
+    uint64_t kernels, small_kernels, step_kernels;
+    int64_t small_ns;
+    int64_t step_median_ns; /* of the kernels of steps; -1: none */
+    uint64_t communications;
+    struct rule_copies pageable; /* of steps, where there are steps */
+    bool tells_pageable;         /* copies to a device say what memory they come from */
+    bool has_tensor_cores, is_hip;
+    struct rule_copies *by_owner; /* copies within a device, of each operator's name */
+
+    /* Slow launches: of all, and of the step where they are the largest part. */
+    int64_t slow_ns, steady_slow_ns;
+    double slow_ratio; /* largest share of a step outside warm-up; negative: no such step */
+    uint32_t slow_step;
+    uint32_t slowest; /* the call */
+
+    /* Calls in steps. */
+    struct rule_calls launches, allocs, syncs, whole_syncs;
+    bool has_alloc_calls; /* anywhere */
+    uint32_t steps_with_sync;
+
+    /* Operators. */
+    uint32_t late_name; /* a string: what ran longest while a device waited for its thread; 0 */
+    int64_t late_name_ns;
+    struct rule_calls zero_fills;
+    struct rule_calls one_by_one;  /* frames */
+    uint64_t optimizer_kernels;    /* tiny ones, in the step of an optimizer with most of them */
+    int64_t optimizer_ns;          /* of all such steps on the host */
+    uint32_t optimizer;            /* that step */
+    uint32_t select_run;
+    uint32_t select_at;            /* the last of the longest run */
+    struct rule_calls to_pairs;
+    uint32_t lone_loader; /* a range of a loader without workers, or NO_ROW */
+    int64_t overhead_ns;
+    bool has_backward, has_optimizer;
+
+    struct rule_memory memory;
+};
+
+/* False when out of memory. */
+bool rule_facts_make(const struct trace_study *s, const struct trace_limits *limits,
+                     const struct trace_report *r, struct arena *arena, struct rule_facts *ret);
+
+/* The parts of it; each false when out of memory. */
+bool rule_names_make(struct rule_facts *f);
+bool rule_gaps_find(struct rule_facts *f);  /* window, slow launches, what ran meanwhile */
+bool rule_memory_find(struct rule_facts *f);
+bool rule_trees_find(struct rule_facts *f); /* runs of selects, tensors that are moved */
+
+/* The innermost frame of the user's own Python code around a span; ptr NULL: there is none. */
+str rule_line(const struct rule_facts *f, uint32_t row);
+
+/* The operator or range that device work, or a call, is owed to; its name, or that of the span. */
+str rule_owner(const struct rule_facts *f, uint32_t row);
+
+enum rule_under {
+    UNDER_ZERO_GRAD = 1,
+    UNDER_OPERATOR = 2, /* of a library, not a range */
+    UNDER_FILL = 4,
+};
+
+#endif

@@ -1,0 +1,227 @@
+/* rule_gaps.c - the work of the judged device in the order of time: its window, its gaps, and what
+ * ran on the thread that was late. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/trace/busy/intervals.h"
+#include "analysis/trace/report/report.h"
+#include "analysis/trace/report/steps.h"
+#include "analysis/trace/rules/facts.h"
+#include "analysis/trace/study/names.h"
+#include "analysis/trace/study/study.h"
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/table.h"
+#include "model/trace.h"
+
+/* The stretches of a thread in which the device waited for it. */
+struct lateness {
+    uint32_t *track; /* of each stretch */
+    struct interval *at;
+    uint32_t len;
+    int64_t *step_slow; /* of each step */
+};
+
+/* Sets of time. */
+
+struct covering {
+    int64_t until; /* of what was added */
+    int64_t ns;
+};
+
+/* Adds what of [start, end) is new, inside the window; starts do not fall. */
+static void cover(struct covering *c, int64_t start, int64_t end, int64_t first, int64_t last)
+{
+    int64_t from = start > c->until ? start : c->until, to = end < last ? end : last;
+    if (from < first)
+        from = first;
+    if (to > from)
+        c->ns += to - from;
+    if (end > c->until)
+        c->until = end;
+}
+
+/* Gaps. */
+
+/* Of the work that begins at the same instant the shortest ends a gap, as in busy.c. */
+static uint32_t shortest_of(const struct rule_facts *f, uint32_t i)
+{
+    const struct trace_study *s = f->study;
+    const struct spans *spans = &s->trace->spans;
+    uint32_t best = s->sorted[i];
+    for (uint32_t k = i + 1;
+         k < spans->rows.len && spans->start[s->sorted[k]] == spans->start[best]; k++) {
+        uint32_t row = s->sorted[k];
+        if (span_is_work(spans->kind[row]) &&
+            s->trace->tracks.process[spans->track[row]] == f->process &&
+            spans->duration[row] < spans->duration[best])
+            best = row;
+    }
+    return best;
+}
+
+static void add_slow(struct rule_facts *f, struct lateness *l, uint32_t launch, int64_t ns)
+{
+    const struct spans *spans = &f->study->trace->spans;
+    uint32_t step = trace_step_of(f->report, spans->start[launch]);
+    f->slow_ns = i64_plus(f->slow_ns, ns);
+    if (step != NO_ROW)
+        l->step_slow[step] += ns;
+    if (f->slowest == NO_ROW || spans->duration[launch] > spans->duration[f->slowest])
+        f->slowest = launch;
+}
+
+static void add_gap(struct rule_facts *f, struct lateness *l, int64_t start, uint32_t next)
+{
+    enum { SLOW_NS = 100000 };
+    const struct trace_study *s = f->study;
+    const struct spans *spans = &s->trace->spans;
+    uint32_t launch = s->links.launch[next];
+    if (launch == NO_ROW || spans->start[launch] <= start)
+        return;
+    int64_t end = spans->start[next];
+    int64_t until = spans->start[launch] < end ? spans->start[launch] : end;
+    if (s->home[launch] != NO_ROW) {
+        l->track[l->len] = s->home[launch];
+        l->at[l->len++] = (struct interval){ start, until };
+    }
+    if (spans->duration[launch] >= SLOW_NS && end > until)
+        add_slow(f, l, launch, end - until);
+}
+
+static void walk(struct rule_facts *f, struct lateness *l)
+{
+    const struct trace_study *s = f->study;
+    const struct spans *spans = &s->trace->spans;
+    struct covering all = { INT64_MIN, 0 }, compute = { INT64_MIN, 0 };
+    for (uint32_t i = 0; i < spans->rows.len; i++) {
+        uint32_t row = s->sorted[i];
+        if (!span_is_work(spans->kind[row]) ||
+            s->trace->tracks.process[spans->track[row]] != f->process)
+            continue;
+        int64_t start = spans->start[row], end = span_end(spans, row);
+        if (all.until != INT64_MIN && start > all.until)
+            add_gap(f, l, all.until, shortest_of(f, i));
+        cover(&all, start, end, f->window_first, f->window_last);
+        if (spans->kind[row] != SPAN_MEMCPY &&
+            (s->names.traits[spans->name[row]] & NAME_COMMUNICATES) == 0)
+            cover(&compute, start, end, f->window_first, f->window_last);
+    }
+    f->judged_ns = f->window_last - f->window_first;
+    f->busy_ns = all.ns;
+    f->compute_ns = compute.ns;
+}
+
+/* The step outside warm-up of which slow launches are the largest share. */
+static void find_slow_step(struct rule_facts *f, const struct lateness *l)
+{
+    const struct trace_report *r = f->report;
+    f->slow_ratio = -1;
+    for (uint32_t i = 0; i < r->steps; i++) {
+        const struct trace_step *step = &r->step[i];
+        if (step->kind == STEP_WARM_UP || step->kind == STEP_EMPTY || step->ns <= 0)
+            continue;
+        double ratio = (double)l->step_slow[i] / (double)step->ns;
+        f->steady_slow_ns += l->step_slow[i];
+        if (ratio > f->slow_ratio) {
+            f->slow_ratio = ratio;
+            f->slow_step = i;
+        }
+    }
+}
+
+/* What ran meanwhile. */
+
+/* Stretches of one thread, with the time of all before each. */
+struct late_thread {
+    struct interval *at;
+    int64_t *before;
+    uint32_t len;
+};
+
+/* The late time before a moment. */
+static int64_t late_before(const struct late_thread *t, int64_t moment)
+{
+    uint32_t low = 0, high = t->len;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (t->at[middle].start < moment)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return 0;
+    const struct interval *last = &t->at[low - 1];
+    return t->before[low - 1] + (last->end < moment ? last->end : moment) - last->start;
+}
+
+/* Adds the late time of operators and ranges, without that of those inside them, by name. */
+static void add_thread(const struct rule_facts *f, uint32_t track, const struct late_thread *t,
+                       int64_t *by_name)
+{
+    const struct trace_study *s = f->study;
+    const struct spans *spans = &s->trace->spans;
+    for (uint32_t i = s->host.first[track]; i < s->host.first[track + 1]; i++) {
+        uint32_t row = s->host.row[i], around = s->host.parent[row];
+        if (!span_is_range(spans->kind[row]))
+            continue;
+        int64_t ns = late_before(t, span_end(spans, row)) - late_before(t, spans->start[row]);
+        if (ns == 0)
+            continue;
+        by_name[spans->name[row]] += ns;
+        if (around != NO_ROW && span_is_range(spans->kind[around]))
+            by_name[spans->name[around]] -= ns;
+    }
+}
+
+static bool find_late_name(struct rule_facts *f, const struct lateness *l)
+{
+    const struct trace_study *s = f->study;
+    uint32_t strings = s->trace->strings.rows.len, tracks = s->trace->tracks.rows.len;
+    int64_t *by_name = arena_array(f->arena, int64_t, strings);
+    uint32_t *first = arena_array(f->arena, uint32_t, (size_t)tracks + 2);
+    struct late_thread all = { .at = arena_array(f->arena, struct interval, l->len),
+                               .before = arena_array(f->arena, int64_t, l->len) };
+    if (by_name == NULL || first == NULL || all.at == NULL || all.before == NULL)
+        return false;
+    for (uint32_t i = 0; i < l->len; i++)
+        first[l->track[i] + 2]++;
+    for (uint32_t t = 0; t < tracks; t++)
+        first[t + 2] += first[t + 1];
+    for (uint32_t i = 0; i < l->len; i++)
+        all.at[first[l->track[i] + 1]++] = l->at[i];
+    for (uint32_t t = 0; t < tracks; t++) {
+        struct late_thread one = { all.at + first[t], all.before + first[t],
+                                   first[t + 1] - first[t] };
+        for (uint32_t i = 1; i < one.len; i++)
+            one.before[i] = one.before[i - 1] + one.at[i - 1].end - one.at[i - 1].start;
+        if (one.len > 0)
+            add_thread(f, t, &one, by_name);
+    }
+    for (uint32_t id = 1; id < strings; id++) {
+        if (by_name[id] > f->late_name_ns && (s->names.traits[id] & NAME_STEP) == 0) {
+            f->late_name_ns = by_name[id];
+            f->late_name = id;
+        }
+    }
+    return true;
+}
+
+bool rule_gaps_find(struct rule_facts *f)
+{
+    uint32_t spans = f->study->trace->spans.rows.len;
+    struct lateness l = { .track = arena_array(f->arena, uint32_t, spans),
+                          .at = arena_array(f->arena, struct interval, spans),
+                          .step_slow = arena_array(f->arena, int64_t, f->report->steps) };
+    f->slowest = NO_ROW;
+    f->slow_ratio = -1;
+    if (l.track == NULL || l.at == NULL || l.step_slow == NULL)
+        return false;
+    if (f->card == NULL)
+        return true;
+    walk(f, &l);
+    find_slow_step(f, &l);
+    return find_late_name(f, &l);
+}

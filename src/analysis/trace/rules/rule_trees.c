@@ -1,0 +1,134 @@
+/* rule_trees.c - what operators stand inside, and what follows what among those side by side. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/trace/rules/facts.h"
+#include "analysis/trace/study/names.h"
+#include "analysis/trace/study/study.h"
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/table.h"
+#include "model/trace.h"
+
+/* Of the operators side by side under one parent, or under none on one thread. */
+struct siblings {
+    uint64_t *group, *before; /* names since the last select, and those of the group before */
+    uint32_t *run;            /* equal groups */
+    uint32_t *last;           /* the operator before, or NO_ROW */
+};
+
+static uint64_t mix(uint64_t hash, uint32_t name)
+{
+    const uint64_t factor = 0x9e3779b97f4a7c15u;
+    const unsigned half = 32;
+    hash = (hash ^ name) * factor;
+    return hash ^ hash >> half;
+}
+
+/* Groups that begin with a select: equal ones in a row are a loop over a tensor. */
+static void add_select(struct rule_facts *f, struct siblings *s, uint32_t at, uint32_t row)
+{
+    bool is_select = (f->names[f->study->trace->spans.name[row]] & RULE_SELECT) != 0;
+    if (!is_select) {
+        s->group[at] = mix(s->group[at], f->study->trace->spans.name[row]);
+        return;
+    }
+    s->run[at] = s->run[at] > 0 && s->group[at] == s->before[at] ? s->run[at] + 1
+                 : s->run[at] > 0                                ? 2
+                                                                 : 1;
+    s->before[at] = s->group[at];
+    s->group[at] = 1;
+    if (s->run[at] > f->select_run) {
+        f->select_run = s->run[at];
+        f->select_at = row;
+    }
+}
+
+static void add_call(struct rule_calls *c, const struct spans *s, uint32_t row)
+{
+    c->ns = i64_plus(c->ns, s->duration[row]);
+    if (c->count++ == 0 || s->duration[row] > s->duration[c->longest])
+        c->longest = row;
+}
+
+/* A tensor that an operator makes and the next moves. */
+static void add_pair(struct rule_facts *f, struct siblings *s, uint32_t at, uint32_t row,
+                     const bool *copies)
+{
+    const struct spans *spans = &f->study->trace->spans;
+    uint32_t before = s->last[at];
+    s->last[at] = row;
+    if (before != NO_ROW && (f->names[spans->name[before]] & RULE_CREATES) != 0 &&
+        (f->names[spans->name[row]] & RULE_TO) != 0 && copies[row])
+        add_call(&f->to_pairs, spans, before);
+}
+
+static uint8_t under_of(const struct rule_facts *f, uint32_t row)
+{
+    const struct trace_study *s = f->study;
+    uint32_t name = s->trace->spans.name[row], parent = s->host.parent[row];
+    unsigned under = parent == NO_ROW ? 0u : f->under[parent];
+    if (parent != NO_ROW && s->trace->spans.kind[parent] == SPAN_OP) {
+        unsigned of = f->names[s->trace->spans.name[parent]];
+        under |= (of & RULE_FILLS) != 0 ? UNDER_FILL : 0u;
+        /* Until 2021 ranges were operators. */
+        bool is_range = (s->names.traits[s->trace->spans.name[parent]] &
+                         (NAME_STEP | NAME_RANGE)) != 0;
+        under |= is_range ? 0u : UNDER_OPERATOR;
+    }
+    under |= (f->names[name] & RULE_ZERO_GRAD) != 0 ? UNDER_ZERO_GRAD : 0u;
+    return (uint8_t)under;
+}
+
+/* Which operators launched a copy from the host to a device, themselves or by one inside. */
+static void find_copies(const struct rule_facts *f, bool *copies)
+{
+    const struct trace_study *s = f->study;
+    const struct spans *spans = &s->trace->spans;
+    for (uint32_t row = 0; row < spans->rows.len; row++) {
+        if (!span_is_work(spans->kind[row]) || (f->names[spans->name[row]] & RULE_TO_DEVICE) == 0)
+            continue;
+        for (uint32_t at = s->links.owner[row]; at != NO_ROW && !copies[at];
+             at = s->host.parent[at])
+            copies[at] = true;
+    }
+}
+
+bool rule_trees_find(struct rule_facts *f)
+{
+    const struct trace_study *s = f->study;
+    const struct spans *spans = &s->trace->spans;
+    size_t places = (size_t)spans->rows.len + s->host.threads;
+    struct siblings all = { arena_array(f->arena, uint64_t, places),
+                            arena_array(f->arena, uint64_t, places),
+                            arena_array(f->arena, uint32_t, places),
+                            arena_array(f->arena, uint32_t, places) };
+    bool *copies = arena_array(f->arena, bool, spans->rows.len);
+    f->under = arena_array(f->arena, uint8_t, spans->rows.len);
+    f->optimizer_of = arena_array(f->arena, uint32_t, spans->rows.len);
+    if (all.group == NULL || all.before == NULL || all.run == NULL || all.last == NULL ||
+        copies == NULL || f->under == NULL || f->optimizer_of == NULL)
+        return false;
+    for (size_t i = 0; i < places; i++)
+        all.last[i] = NO_ROW;
+    for (uint32_t i = 0; i < spans->rows.len; i++)
+        f->optimizer_of[i] = NO_ROW;
+    find_copies(f, copies);
+    for (uint32_t track = 0; track < s->host.threads; track++) {
+        for (uint32_t i = s->host.first[track]; i < s->host.first[track + 1]; i++) {
+            uint32_t row = s->host.row[i], parent = s->host.parent[row];
+            f->under[row] = under_of(f, row);
+            bool is_optimizer = (f->names[spans->name[row]] & RULE_OPTIMIZER) != 0;
+            f->optimizer_of[row] = is_optimizer       ? row
+                                   : parent != NO_ROW ? f->optimizer_of[parent]
+                                                      : NO_ROW;
+            if (spans->kind[row] != SPAN_OP)
+                continue;
+            uint32_t at = parent != NO_ROW ? parent : spans->rows.len + track;
+            add_select(f, &all, at, row);
+            add_pair(f, &all, at, row, copies);
+        }
+    }
+    return true;
+}

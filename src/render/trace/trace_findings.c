@@ -1,0 +1,200 @@
+/* trace_findings.c - sentences of rules, whose {places} are filled with what they saw. */
+#include "render/trace/trace_findings.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/trace/report/report.h"
+#include "analysis/trace/rules/rules.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "render/write/escape.h"
+#include "render/write/text.h"
+
+/* By the end of its name: times, sizes and shares as people read them. */
+static void put_value(struct buf *to, const struct trace_evidence *e, bool ascii)
+{
+    const double most = 9e18;
+    str name = str_from(e->name);
+    double value = e->value < most ? e->value : most;
+    if (str_ends(name, S("_ns")) || str_ends(name, S("-ns"))) {
+        human_ns(to, (uint64_t)value);
+    } else if (str_ends(name, S("_bytes"))) {
+        human_bytes(to, (int64_t)value);
+    } else if (str_ends(name, S("_per_step"))) {
+        buf_fixed(to, value, 1);
+    } else if (str_ends(name, S("_ratio"))) {
+        human_share(to, value);
+    } else {
+        human_count(to, (uint64_t)value, ascii);
+    }
+}
+
+static void put_place(struct buf *to, const struct trace_finding *f, str name, bool ascii)
+{
+    if (str_equal(name, S("culprit"))) {
+        escape_text(to, f->culprit.ptr != NULL ? f->culprit : S("what ran longest"), ascii);
+        return;
+    }
+    for (uint32_t i = 0; i < f->evidences; i++)
+        if (str_equal(name, str_from(f->evidence[i].name)))
+            put_value(to, &f->evidence[i], ascii);
+}
+
+static void put_template(struct buf *to, const struct trace_finding *f, static_text text,
+                         bool ascii)
+{
+    str rest = str_from(text);
+    while (rest.len > 0) {
+        size_t open = str_find(rest, S("{")), close = str_find(rest, S("}"));
+        buf_str(to, (str){ rest.ptr, open });
+        if (open == rest.len)
+            return;
+        put_place(to, f, (str){ rest.ptr + open + 1, close - open - 1 }, ascii);
+        rest = (str){ rest.ptr + close + 1, rest.len - close - 1 };
+    }
+}
+
+/* "busy_ratio 85.0 % is not below 70.0 % (gpu-low-busy_ratio)" */
+static void put_clause(struct buf *to, const struct trace_silence *s, bool ascii)
+{
+    if (s->clause != NULL) {
+        buf_text(to, s->clause);
+        return;
+    }
+    static const char *const words[UNMETS] = {
+        [NOT_ABOVE] = " is not above ",
+        [NOT_BELOW] = " is not below ",
+        [LESS_THAN] = " is less than ",
+    };
+    for (uint32_t i = 0; i < s->unmets; i++) {
+        const struct unmet *u = &s->unmet[i];
+        buf_text(to, i > 0 ? "; " : "");
+        buf_text(to, u->seen.name);
+        buf_char(to, ' ');
+        put_value(to, &u->seen, ascii);
+        buf_text(to, words[u->how]);
+        put_value(to, &u->limit, ascii);
+        buf_text(to, " (");
+        buf_text(to, u->limit.name);
+        buf_char(to, ')');
+    }
+}
+
+bool trace_finding_sentence(struct buf *to, const struct field *f, const void *row)
+{
+    const struct trace_finding *finding = row;
+    switch ((enum trace_sentence)f->sentence) {
+    case TRACE_TEXT:
+        put_template(to, finding, finding->text, false);
+        return true;
+    case TRACE_ADVICE_TEXT:
+        put_template(to, finding, finding->advice, false);
+        return true;
+    case TRACE_CLAUSE:
+        put_clause(to, row, false);
+        return true;
+    }
+    return false;
+}
+
+enum { NAME_MOST = 60 };
+
+/* "; above all aten::item in train.py(12): step" */
+static void put_culprit(struct buf *to, const struct style *style, const struct trace_finding *f)
+{
+    const struct trace_evidence *of_late = NULL;
+    for (uint32_t i = 0; i < f->evidences; i++)
+        if (str_equal(str_from(f->evidence[i].name), S("culprit_ns")))
+            of_late = &f->evidence[i];
+    if (f->culprit.ptr != NULL) {
+        struct buf name;
+        buf_init(&name, SIZE_MAX / 2);
+        escape_text(&name, f->culprit, style->ascii);
+        buf_text(to, of_late != NULL ? "; meanwhile the host was longest in " : "; above all ");
+        text_fit(to, style, buf_slice(&name), NAME_MOST, CUT_MIDDLE);
+        buf_end(&name, to);
+    }
+    if (of_late != NULL) {
+        buf_text(to, " (");
+        put_value(to, of_late, style->ascii);
+        buf_char(to, ')');
+    }
+    if (f->line.ptr != NULL) {
+        buf_text(to, " in ");
+        escape_text(to, f->line, style->ascii);
+    }
+}
+
+static void put_gain(struct buf *to, const struct trace_finding *f)
+{
+    if (f->gain_ns < 0)
+        return;
+    buf_text(to, "; at most ");
+    human_ns(to, (uint64_t)f->gain_ns);
+    buf_text(to, " to gain");
+}
+
+void trace_finding_words(struct buf *to, const struct style *style,
+                         const struct trace_finding *finding)
+{
+    buf_text(to, finding->id);
+    buf_text(to, ": ");
+    put_template(to, finding, finding->text, style->ascii);
+    put_culprit(to, style, finding);
+    put_gain(to, finding);
+    buf_text(to, ": ");
+    put_template(to, finding, finding->advice, style->ascii);
+}
+
+static void put_finding(struct buf *to, const struct style *style, const struct trace_finding *f)
+{
+    enum { INDENT = 4 };
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    paint_on(to, style, f->severity == TRACE_PROBLEM ? PAINT_BAD : PAINT_BOLD);
+    buf_text(to, f->id);
+    paint_off(to, style);
+    buf_format(to, " (%s)\n    ", trace_severity_names[f->severity]);
+    put_template(&words, f, f->text, style->ascii);
+    put_culprit(&words, style, f);
+    put_gain(&words, f);
+    text_wrap(to, style, buf_slice(&words), INDENT, INDENT);
+    words.len = 0;
+    buf_text(to, "    ");
+    buf_text(&words, "to do: ");
+    put_template(&words, f, f->advice, style->ascii);
+    text_wrap(to, style, buf_slice(&words), INDENT, INDENT);
+    buf_end(&words, to);
+}
+
+static void put_silence(struct buf *to, const struct style *style, const struct trace_silence *s)
+{
+    enum { INDENT = 16 };
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    buf_format(to, "  %-13s ", s->id);
+    put_clause(&words, s, style->ascii);
+    text_wrap(to, style, buf_slice(&words), INDENT, INDENT);
+    buf_end(&words, to);
+}
+
+void trace_findings_text(struct buf *to, const struct style *style, const struct trace_report *r,
+                         uint32_t most)
+{
+    const struct trace_findings *f = &r->findings;
+    if (f->findings == 0)
+        buf_text(to, "no rule found anything\n");
+    for (uint32_t i = 0; i < f->findings && i < most; i++)
+        put_finding(to, style, &f->finding[i]);
+    if (f->findings > most) {
+        buf_text(to, "and ");
+        human_counted(to, f->findings - most, "finding", style->ascii);
+        buf_text(to, " more\n");
+    }
+    buf_text(to, "\nsilent rules\n");
+    for (uint32_t i = 0; i < f->silents; i++)
+        put_silence(to, style, &f->silent[i]);
+    buf_char(to, '\n');
+}

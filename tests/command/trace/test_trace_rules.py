@@ -1,0 +1,145 @@
+"""Rules about traces: each fires where it should and just not beside it, and says nothing untrue of real ones."""
+import re
+
+import pytest
+from recordings import trace_rules
+
+from conftest import ROOT, answers, run
+
+EXAMPLE = ROOT / "examples" / "traces" / "training.pt.trace.json.gz"
+# What one trace alone, or one without what it needs, never decides.
+NEVER = {"COMM-SKEW", "TC-ALIGN"}
+
+
+def read(path, *options):
+    return run("trace", "--json", *options, path, expect=0).json()
+
+
+def ids(answer):
+    return {f["id"] for f in answer["findings"]}
+
+
+def clause(answer, rule):
+    return next(s["clause"] for s in answer["silent"] if s["id"] == rule)
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """(id, what is tested) -> the answers about the trace that fires and its twin."""
+    folder = tmp_path_factory.mktemp("rules")
+    for i, (_, _, fires, silent) in enumerate(trace_rules.CASES):
+        (folder / ("%d fires" % i)).write_bytes(trace_rules.as_json(fires))
+        (folder / ("%d silent" % i)).write_bytes(trace_rules.as_json(silent))
+    names = sorted(p.name for p in folder.iterdir())
+    found = answers(run("trace", "--json", *names, cwd=folder, expect=0))
+    return {case[:2]: (found["%d fires" % i][0], found["%d silent" % i][0])
+            for i, case in enumerate(trace_rules.CASES)}
+
+
+@pytest.mark.parametrize("rule, what", [case[:2] for case in trace_rules.CASES])
+def test_fires_and_just_not(judged, rule, what):
+    fires, silent = judged[rule, what]
+    assert rule in ids(fires), clause(fires, rule)
+    assert rule not in ids(silent), [f for f in silent["findings"] if f["id"] == rule]
+    assert clause(silent, rule)
+
+
+def test_each_rule_is_tested(judged):
+    answer = next(iter(judged.values()))[0]
+    every = ids(answer) | {s["id"] for s in answer["silent"]}
+    assert every == {case[0] for case in trace_rules.CASES} | NEVER
+
+
+def test_findings_are_whole(judged):
+    """Sentences have no place left open, the gain falls, and what is compared is among the evidence."""
+    for fires, silent in judged.values():
+        for answer in (fires, silent):
+            bounds = [f["gain_bound_ns"] for f in answer["findings"]]
+            known = [b for b in bounds if b is not None]
+            assert known == sorted(known, reverse=True) and bounds == known + [None] * (len(bounds) - len(known))
+            for f in answer["findings"]:
+                assert f["advice"] and not re.search(r"^$|[{}]|  |\(\)| - ", f["text"]), f
+                assert all(isinstance(v, (int, float)) for v in f["evidence"].values())
+            assert len(answer["findings"]) + len(answer["silent"]) == len({case[0] for case in trace_rules.CASES} | NEVER)
+
+
+# Thresholds -----------------------------------------------------------------------------
+
+def test_a_threshold_can_be_replaced(tmp_path):
+    path = tmp_path / "trace.json"
+    path.write_bytes(trace_rules.as_json(trace_rules.busy(750)))
+    assert "GPU-LOW" not in ids(read(path))
+    answer = read(path, "--threshold", "gpu-low-busy_ratio=0.8", "--threshold", "profiler-steps=0")
+    assert {"GPU-LOW", "PROF-LONG"} <= ids(answer)
+    found = next(f for f in answer["findings"] if f["id"] == "GPU-LOW")
+    assert found["threshold"] == {"gpu-low-busy_ratio": 0.8} and found["evidence"]["busy_ratio"] == 0.75
+
+
+def test_a_threshold_that_is_none(tmp_path):
+    path = tmp_path / "trace.json"
+    path.write_bytes(trace_rules.as_json(trace_rules.busy(750)))
+    wrong = run("trace", path, "--threshold", "gpu-low=0.8", expect=2)
+    assert 'no rule has a threshold "gpu-low"' in wrong.err and "  gpu-low-busy_ratio\n" in wrong.err
+    for text in ("gpu-low-busy_ratio", "gpu-low-busy_ratio=", "gpu-low-busy_ratio=x", "gpu-low-busy_ratio=-1"):
+        assert "is a number from 0 on" in run("trace", path, "--threshold", text, expect=2).err
+
+
+def test_docs_have_the_table():
+    """docs/trace-rules.md has every rule and every threshold with its default."""
+    text = (ROOT / "docs" / "trace-rules.md").read_text()
+    listed = run("trace", EXAMPLE, "--threshold", "x=1", expect=2).err
+    names = re.findall(r"^  (\S+)$", listed, re.M)
+    rows = dict(re.findall(r"^\| `([a-z_-]+)` \| ([^|]+) \|", text, re.M))
+    assert list(rows) == names
+    table = (ROOT / "src" / "analysis" / "trace" / "rules" / "thresholds.c").read_text()
+    values = re.findall(r'\{ "([a-z_-]+)", ([0-9.e]+),', table)
+    assert {k: float(v) for k, v in rows.items()} == {k: float(v) for k, v in values}
+    assert set(re.findall(r"^\| ([A-Z0-9]+(?:-[A-Z0-9]+)*) \|", text, re.M)) == {c[0] for c in trace_rules.CASES} | NEVER
+
+
+# Real ones ------------------------------------------------------------------------------
+
+def test_the_example_says_what_is_true_of_it():
+    """A loop on the CPU whose loader sleeps, without workers."""
+    answer = read(EXAMPLE)
+    assert ids(answer) == {"DATA-1", "DATA-2", "DATA-3"}
+    assert all("_SingleProcessDataLoaderIter" in f["culprit"] for f in answer["findings"])
+    text = run("trace", EXAMPLE, "--findings", expect=0).out
+    assert "num_workers" in text and "GPU-LOW       no device activity was recorded" in text
+
+
+READINGS = {
+    "resnet50_v100_2021_memory_stacks.pt.trace.json.gz": {"DATA-3", "GPU-LOW", "H2D-PAGEABLE"},
+    "particle_transformer_a100_single_sample.json": {"SLOW-LAUNCH"},
+    "matmul_a10g_int_ts.json": {"H2D-PAGEABLE", "HOST-1"},
+    "transformer_gh200_2026.pt.trace.json": {"HOST-1"},
+    "vgg16_t4.json": {"GPU-HIGH"},
+}
+SILENT = {
+    "resnet50_v100_2021_memory_stacks.pt.trace.json.gz": {"ALLOC-STEP": "no allocation calls were recorded"},
+    "particle_transformer_a100_single_sample.json": {"ALLOC-STEP": "the trace has no steps",
+                                                     "PROF-NOWARM": "the trace has no steps"},
+    "qwen0.5b_h100_memory.json.gz": {"DATA-1": "no range", "DATA-2": "no range", "DATA-3": "no range"},
+    "vgg16_t4.json": {"GPU-LOW": "is not below", "HOST-1": "is not below"},
+    "particle_transformer_cpu_only_memory.pt.trace.json": {"GPU-LOW": "a GPU is listed, but nothing ran on it"},
+    "cpu_only_gloo.pt.trace.json.gz": {"GPU-LOW": "no device activity", "DATA-1": "no range"},
+    "pipeline_not_kineto.json": {"GPU-LOW": "not one of torch.profiler", "PROF-NOMEM": "not one of torch.profiler"},
+}
+
+
+@pytest.mark.parametrize("name", sorted(READINGS.keys() | SILENT.keys()))
+def test_readings_of_real_traces(shared, name):
+    answer = read(shared / "data" / "traces" / name)
+    assert READINGS.get(name, set()) <= ids(answer)
+    for rule, text in SILENT.get(name, {}).items():
+        assert text in clause(answer, rule)
+
+
+def test_who_is_named_in_real_traces(shared):
+    folder = shared / "data" / "traces"
+    by_id = {f["id"]: f for f in read(folder / "matmul_a10g_int_ts.json")["findings"]}
+    assert by_id["HOST-1"]["culprit"] == "aten::normal_"
+    by_id = {f["id"]: f for f in read(folder / "particle_transformer_a100_single_sample.json")["findings"]}
+    assert by_id["SLOW-LAUNCH"]["evidence"]["longest_ns"] > 670e6
+    by_id = {f["id"]: f for f in read(folder / "resnet50_v100_2021_memory_stacks.pt.trace.json.gz")["findings"]}
+    assert "_SingleProcessDataLoaderIter" in by_id["DATA-3"]["culprit"]
