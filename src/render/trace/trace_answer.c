@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/trace/phases/phases.h"
 #include "analysis/trace/report/report.h"
 #include "base/buf.h"
 #include "base/field.h"
@@ -75,7 +76,7 @@ void trace_answer_csv(struct out *out, const struct answer_set *set, bool severa
     } tables[] = {
         { SECTION_KERNELS, &kernel_row_type },   { SECTION_GAPS, &long_gap_row_type },
         { SECTION_STEPS, &trace_step_row_type }, { SECTION_MEMORY, &trace_memory_row_type },
-        { SECTION_CALLS, &call_row_type },
+        { SECTION_CALLS, &call_row_type },        { SECTION_PHASES, &trace_phase_row_type },
     };
     uint32_t sections = set->count == 0 ? 0 : ((const struct trace_report *)set->answers)->sections;
     const struct row_type *rows = NULL;

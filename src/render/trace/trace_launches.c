@@ -91,8 +91,10 @@ static void queues_table(struct buf *to, const struct style *style, const struct
 void trace_launches_tables(struct buf *to, const struct style *style, const struct trace_report *r,
                            uint32_t most)
 {
-    if (r->launches.calls == 0 && r->launches.queues == 0)
+    if (r->launches.calls == 0 && r->launches.queues == 0) {
+        buf_text(to, "launches none: no call of the runtime or the driver that launches was recorded\n");
         return;
+    }
     put_words(to, style, &r->launches);
     if (r->launches.queues > 0)
         queues_table(to, style, &r->launches, most);

@@ -99,8 +99,10 @@ static void steps_table(struct buf *to, const struct style *style, const struct 
 void trace_phases_tables(struct buf *to, const struct style *style, const struct trace_report *r,
                          uint32_t most)
 {
-    if (r->phases.rows == 0)
+    if (r->phases.rows == 0) {
+        buf_text(to, "phases   none: nothing was recorded that takes time\n");
         return;
+    }
     buf_text(to, r->phases.of_steps ? "phases of all steps together\n"
                                     : "phases of the whole trace, which has no steps\n");
     all_table(to, style, r);

@@ -41,26 +41,14 @@ static void take_steps(struct rule_facts *f)
             continue;
         if (f->steps++ == 0)
             f->window_first = step->first_ns;
-        f->window_last = step->first_ns + step->ns;
+        if (f->steps == 1 || step->last_ns > f->window_last)
+            f->window_last = step->last_ns;
         f->steps_ns = i64_plus(f->steps_ns, step->ns);
     }
     for (uint32_t i = 0; i < r->phases.rows; i++) {
         f->wall[r->phases.row[i].phase] = r->phases.row[i].wall_ns;
         f->device[r->phases.row[i].phase] = r->phases.row[i].device_ns;
     }
-}
-
-static uint32_t find_process(const struct trace *t, const struct pid_name *pid)
-{
-    for (uint32_t p = 0; p < t->processes.rows.len; p++) {
-        uint8_t form = t->processes.pid_form[p];
-        if (pid->is_number ? form == ID_NUMBER && t->processes.pid[p] == pid->number
-            : !pid->is_known ? form == ID_NONE
-                             : form == ID_TEXT && str_equal(trace_text(t, (uint32_t)t->processes.pid[p]),
-                                                            pid->text))
-            return p;
-    }
-    return NO_ROW;
 }
 
 static void take_card(struct rule_facts *f)
@@ -74,9 +62,11 @@ static void take_card(struct rule_facts *f)
             best = i;
     if (best == NO_ROW)
         return;
-    const struct device_time *d = &busy->device[best];
     f->card = &r->device[best];
-    f->process = find_process(f->study->trace, &d->pid);
+    f->process = f->card->process;
+    const struct device_time *d = busy->device;
+    while (d->process != f->process)
+        d++;
     f->late_ns = d->class_ns[GAP_HOST_LATE];
     f->unknown_ns = d->class_ns[GAP_NO_LAUNCH];
     f->sync_ns = d->blame_ns[BLAME_SYNC];

@@ -65,7 +65,7 @@ struct rule_facts {
     /* Steps that are not empty. */
     uint32_t steps;
     int64_t steps_ns;
-    int64_t window_first, window_last; /* of all of them */
+    int64_t window_first, window_last; /* of all of them and their work */
     int64_t wall[TRACE_PHASES], device[TRACE_PHASES];
 
     /* The device that worked most, and the time that it is judged by. */
