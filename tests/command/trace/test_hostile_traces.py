@@ -12,7 +12,7 @@ TIMES = (-MOST, MOST, 0, -MOST // 2, MOST // 2, 1 << 70, 1)
 CATEGORIES = ("cpu_op", "kernel", "cuda_runtime", "gpu_memcpy", "python_function", "user_annotation", "trace", "", "\x1b[2J")
 NAMES = ("ProfilerStep#1", "ProfilerStep#2", "aten::mm", "cudaLaunchKernel", "Memcpy HtoD (a -> b)", "\x1b]0;title\x07",
          "<script>", "‮txt.exe", "a" * 5000, "")
-ALL = ("--ops", "--kernels", "--gaps", "--steps", "--memory", "--calls")
+ALL = ("--ops", "--kernels", "--gaps", "--steps", "--memory", "--calls", "--phases", "--launches", "--findings")
 
 
 def event(draw, number):

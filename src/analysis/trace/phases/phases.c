@@ -168,17 +168,27 @@ static bool set_holds(const struct intervals *set, int64_t moment)
     return at < set->len && set->at[at].start <= moment;
 }
 
-/* How much of [start, end) it holds; windows that are asked for one after another cost no more
- * than the set. */
-static int64_t measure_in(const struct intervals *set, int64_t start, int64_t end)
+/* A set, with the time of all intervals before each: steps may lie in each other, so that none is
+ * walked. */
+struct measured {
+    const struct intervals *set;
+    int64_t *before;
+};
+
+static bool measured_make(const struct intervals *set, struct arena *arena, struct measured *ret)
 {
-    int64_t sum = 0;
-    for (uint32_t i = first_behind(set, start); i < set->len && set->at[i].start < end; i++) {
-        int64_t from = set->at[i].start > start ? set->at[i].start : start;
-        int64_t to = set->at[i].end < end ? set->at[i].end : end;
-        sum += to - from;
-    }
-    return sum;
+    *ret = (struct measured){ set, arena_array(arena, int64_t, (size_t)set->len + 1) };
+    for (uint32_t i = 0; i < set->len && ret->before != NULL; i++)
+        ret->before[i + 1] = ret->before[i] + set->at[i].end - set->at[i].start;
+    return ret->before != NULL;
+}
+
+/* How much of the time before a moment it holds. */
+static int64_t measure_before(const struct measured *m, int64_t moment)
+{
+    uint32_t at = first_behind(m->set, moment);
+    bool lies_in = at < m->set->len && m->set->at[at].start < moment;
+    return m->before[at] + (lies_in ? moment - m->set->at[at].start : 0);
 }
 
 /* What spans say, thread by thread put together. */
@@ -240,8 +250,11 @@ static void imply_forward(const struct trace_report *r, const struct intervals *
         if (at == backward->len || backward->at[at].start >= end)
             continue;
         int64_t until = backward->at[at].start;
-        for (uint32_t k = first_behind(data, start); k < data->len && data->at[k].start < until; k++)
-            start = data->at[k].end;
+        uint32_t loading = first_behind(data, until); /* the last before it stands in front */
+        if (loading < data->len && data->at[loading].start < until)
+            continue; /* it goes on, or the backward began within */
+        if (loading > 0 && data->at[loading - 1].end > start)
+            start = data->at[loading - 1].end;
         if (start < until)
             intervals_add(&sets->implied, start, until);
     }
@@ -277,14 +290,14 @@ enum trace_phase trace_phase_at(const struct trace_phases *p, int64_t moment)
 
 /* Parts. */
 
-static void part_wall(const struct trace_phases *p, int64_t start, int64_t end,
+static void part_wall(const struct measured up_to[PHASE_OTHER], int64_t start, int64_t end,
                       int64_t ret[TRACE_PHASES])
 {
     int64_t before = 0;
     for (uint32_t phase = 0; phase < PHASE_OTHER; phase++) {
-        int64_t up_to = measure_in(&p->up_to[phase], start, end);
-        ret[phase] = up_to - before;
-        before = up_to;
+        int64_t ns = measure_before(&up_to[phase], end) - measure_before(&up_to[phase], start);
+        ret[phase] = ns - before;
+        before = ns;
     }
     ret[PHASE_OTHER] = end - start - before;
     ret[PHASE_UNKNOWN] = 0;
@@ -341,25 +354,30 @@ static void add_steps(const struct trace_report *r, const struct trace_phases *p
 }
 
 static bool parts_make(const struct said *a, const struct phase_sets *sets,
-                       const struct trace_report *r, struct arena *arena, struct trace_phases *ret)
+                       const struct trace_report *r, struct arena *scratch, struct arena *arena,
+                       struct trace_phases *ret)
 {
     const struct trace_study *s = a->study;
+    struct measured up_to[PHASE_OTHER];
     int64_t wall[TRACE_PHASES] = { 0 }, device[TRACE_PHASES] = { 0 };
     ret->step = arena_array(arena, struct trace_step_phases, r->steps);
     ret->steps = r->steps;
     ret->of_steps = r->steps > 0;
     if (ret->step == NULL)
         return false;
+    for (uint32_t p = 0; p < PHASE_OTHER; p++)
+        if (!measured_make(&ret->up_to[p], scratch, &up_to[p]))
+            return false;
     for (uint32_t i = 0; i < r->steps; i++) {
         const struct trace_step *step = &r->step[i];
         ret->step[i].step = step->name;
-        part_wall(ret, step->first_ns, step->first_ns + step->ns, ret->step[i].wall_ns);
+        part_wall(up_to, step->first_ns, step->first_ns + step->ns, ret->step[i].wall_ns);
     }
     part_devices(a, sets, r, ret, device);
     if (ret->of_steps)
         add_steps(r, ret, wall, device);
     else if (s->has_range)
-        part_wall(ret, s->first_ns, s->last_ns, wall);
+        part_wall(up_to, s->first_ns, s->last_ns, wall);
     for (uint8_t phase = 0; phase < TRACE_PHASES; phase++)
         if (wall[phase] != 0 || device[phase] != 0)
             ret->row[ret->rows++] =
@@ -375,7 +393,7 @@ bool trace_phases_make(const struct trace_study *s, struct arena *arena, struct 
     arena_init(&scratch, SIZE_MAX / 2);
     bool ok = said_make(s, &scratch, &said) && collect(&said, ret, &scratch, &sets) &&
               add_up(ret, &scratch, arena, &sets, &ret->phases) &&
-              parts_make(&said, &sets, ret, arena, &ret->phases);
+              parts_make(&said, &sets, ret, &scratch, arena, &ret->phases);
     arena_free(&scratch);
     return ok;
 }

@@ -109,6 +109,16 @@ static int by_gain(const void *a, const void *b)
     return str_compare(str_from(x->id), str_from(y->id));
 }
 
+bool trace_finding_repeats(const struct trace_findings *f, uint32_t i)
+{
+    const struct trace_finding *one = &f->finding[i];
+    for (uint32_t k = 0; k < i && one->gain_ns >= 0; k++)
+        if (f->finding[k].gain_ns == one->gain_ns &&
+            str_equal(f->finding[k].culprit, one->culprit))
+            return true;
+    return false;
+}
+
 /* Texts of the trace, which is gone when the report is read. */
 static bool keep(struct arena *arena, str *text)
 {

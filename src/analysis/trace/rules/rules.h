@@ -140,6 +140,9 @@ enum trace_sentence { TRACE_TEXT, TRACE_ADVICE_TEXT, TRACE_CLAUSE };
 bool trace_findings_make(const struct trace_study *s, const struct trace_limits *limits,
                          struct arena *arena, struct trace_report *ret);
 
+/* Whether one before it gains as much of the same culprit: it is the same time, told again. */
+bool trace_finding_repeats(const struct trace_findings *f, uint32_t i);
+
 extern const struct row_type trace_finding_row_type, trace_silence_row_type;
 
 #endif

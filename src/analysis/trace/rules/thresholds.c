@@ -77,7 +77,7 @@ enum vrs_status trace_limits_set(struct trace_limits *limits, str text, struct v
     double value;
     if (number.len > 0)
         number = (str){ number.ptr + 1, number.len - 1 };
-    if (!number_real(number, &value) || value < 0 || value > most)
+    if (!number_real(number, &value) || !(value >= 0 && value <= most))
         return vrs_fail(err, VRS_USAGE, "the threshold %s is a number from 0 on, not \"%.*s\"",
                         trace_thresholds[at].name, (int)(number.len < SHOWN ? number.len : SHOWN),
                         number.ptr);
