@@ -143,3 +143,36 @@ def test_who_is_named_in_real_traces(shared):
     assert by_id["SLOW-LAUNCH"]["evidence"]["longest_ns"] > 670e6
     by_id = {f["id"]: f for f in read(folder / "resnet50_v100_2021_memory_stacks.pt.trace.json.gz")["findings"]}
     assert "_SingleProcessDataLoaderIter" in by_id["DATA-3"]["culprit"]
+
+
+# Which of several reasons comes first ---------------------------------------------------
+
+def judgement(tmp_path, trace):
+    path = tmp_path / "trace.json"
+    path.write_bytes(trace_rules.as_json(trace))
+    found = {f["id"]: f for f in read(path)["findings"]}
+    return next(((i, found[i]["advice"]) for i in ("GPU-LOW", "GPU-HIGH", "GPU-MIXED") if i in found), None)
+
+
+def test_loading_comes_before_the_host(tmp_path):
+    """Loading that takes longer than computing is named, however little the device works."""
+    rule, advice = judgement(tmp_path, trace_rules.loop(501).work(0, 100))
+    assert rule == "GPU-LOW" and advice.startswith("begin with the loading of data")
+    rule, advice = judgement(tmp_path, trace_rules.loop(400).work(0, 100))
+    assert rule == "GPU-LOW" and advice.startswith("the host is late")
+
+
+def test_below_half_it_is_the_host_and_above_by_what_the_gaps_say(tmp_path):
+    assert judgement(tmp_path, trace_rules.busy(499))[1].startswith("the host is late")
+    assert judgement(tmp_path, trace_rules.busy(600))[1].startswith("look at the gaps")
+    assert judgement(tmp_path, trace_rules.late(600))[1].startswith("the host is late")
+
+
+def test_above_it_is_mixed_or_the_device(tmp_path):
+    assert [judgement(tmp_path, trace_rules.busy(ns))[0] for ns in (699, 700, 900, 901)] == \
+        ["GPU-LOW", "GPU-MIXED", "GPU-MIXED", "GPU-HIGH"]
+
+
+def test_slow_launches_are_told_from_a_late_host(tmp_path):
+    trace = trace_rules.Trace().work(0, 10).work(900_000, 10, launch=20, took=850_000)
+    assert judgement(tmp_path, trace)[1].startswith("launches themselves were slow")
