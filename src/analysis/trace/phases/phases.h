@@ -21,7 +21,9 @@ struct trace_report;
 enum trace_phase {
     PHASE_DATA,
     PHASE_OPTIMIZER,
-    PHASE_RECOMPUTE, /* of a checkpoint: forward code that the backward runs again */
+    /* Forward code that the backward of a checkpoint runs again: of a reentrant one, whose node has
+     * a name of its own; that of another is told from no other backward. */
+    PHASE_RECOMPUTE,
     PHASE_BACKWARD,
     PHASE_FORWARD,
     PHASE_OTHER,

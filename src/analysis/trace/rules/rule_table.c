@@ -50,8 +50,8 @@ const struct rule_row rule_rows[RULES_MOST] = {
       "steps",
       "larger batches, fused operators, torch.compile or CUDA graphs launch less" },
     { "SMALL-OPS", TRACE_ADVICE, NEED_TORCH | NEED_DEVICE, rule_small_ops,
-      "{small_kernels} of {kernels} kernels are small; all of them together are {small_time_ratio} "
-      "of the device's time",
+      "{small_kernels} of {kernels} kernels are shorter than {below_ns}; all of them together are "
+      "{small_time_ratio} of the device's time",
       "fuse them: torch.compile, or one operator for several" },
     { "SLOW-LAUNCH", TRACE_ADVICE, NEED_TORCH | NEED_DEVICE, rule_slow_launch,
       "{slow_ns} the device waited for launches that took 100 us or more, the longest "

@@ -77,6 +77,7 @@ bool rule_small_ops(struct judging *j)
         return judge_no(j, "no kernel was recorded");
     judge_note(j, "kernels", (double)f->kernels);
     judge_note(j, "small_kernels", (double)f->small_kernels);
+    judge_note(j, "below_ns", f->limits->at[SMALL_KERNEL_NS]);
     return judge_above(j, "small_count_ratio",
                        judge_share((double)f->small_kernels, (double)f->kernels), SMALL_COUNT) &&
            judge_below(j, "small_time_ratio",
