@@ -6,7 +6,9 @@
 #include <stdint.h>
 
 #include "analysis/trace/phases/phases.h"
+#include "analysis/trace/queue/queue.h"
 #include "analysis/trace/report/report.h"
+#include "analysis/trace/rules/rules.h"
 #include "base/buf.h"
 #include "base/field.h"
 #include "render/answer/answer.h"
@@ -77,6 +79,7 @@ void trace_answer_csv(struct out *out, const struct answer_set *set, bool severa
         { SECTION_KERNELS, &kernel_row_type },   { SECTION_GAPS, &long_gap_row_type },
         { SECTION_STEPS, &trace_step_row_type }, { SECTION_MEMORY, &trace_memory_row_type },
         { SECTION_CALLS, &call_row_type },        { SECTION_PHASES, &trace_phase_row_type },
+        { SECTION_LAUNCHES, &trace_queue_row_type }, { SECTION_FINDINGS, &trace_finding_row_type },
     };
     uint32_t sections = set->count == 0 ? 0 : ((const struct trace_report *)set->answers)->sections;
     const struct row_type *rows = NULL;

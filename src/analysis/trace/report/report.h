@@ -133,7 +133,7 @@ enum step_kind { STEP_PLAIN, STEP_WARM_UP, STEP_CUT, STEP_EMPTY, STEP_KINDS };
 struct trace_step {
     str name;
     int64_t first_ns, ns; /* of the host's range */
-    int64_t device_ns;    /* of the work that was launched within */
+    int64_t device_ns;    /* of the work that was launched within, or is owed to code within */
     uint64_t work;
     int64_t aware_ns; /* from its begin, or the end of the step before, to `last_ns` */
     int64_t last_ns;  /* the end of it and of its work */
