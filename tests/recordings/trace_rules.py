@@ -252,6 +252,7 @@ CASES = [
     ("ZERO-FILL", "inside zero_grad", fills(50), fills(150)),
     ("SELECT-LOOP", "groups", selects(10), selects(9)),
     ("TO-AFTER", "copies", moved(H2D), moved("Memcpy DtoH (Device -> Pinned)")),
+    ("TO-AFTER", "made on the host", moved(H2D), moved(H2D).work(190, 5, launch=50)),
     ("PROF-LONG", "steps", Trace().steps(*[10] * 11), Trace().steps(*[10] * 10)),
     ("PROF-NOWARM", "first step", Trace().steps(151, 100, 100), Trace().steps(150, 100, 100)),
     ("PROF-MODE", "backward", loop(backward=0), loop()),

@@ -114,8 +114,8 @@ const struct rule_row rule_rows[RULES_MOST] = {
       "{groups} times in a row the same operators follow an aten::select: a loop over a tensor",
       "do them once on the whole tensor" },
     { "TO-AFTER", TRACE_ADVICE, NEED_TORCH | NEED_DEVICE, rule_to_after,
-      "{made_ns} went into tensors that are made on the host and moved to the device at once "
-      "({pairs})",
+      "{made_ns} went into making tensors on the host, each right before an aten::to that copies to "
+      "the device ({pairs})",
       "make them there: device=\"cuda\"" },
     { "PROF-LONG", TRACE_NOTE, NEED_TORCH | NEED_STEPS, rule_prof_long,
       "{steps} steps were recorded", "a few say the same and make smaller files: active=3" },

@@ -52,15 +52,19 @@ static void add_call(struct rule_calls *c, const struct spans *s, uint32_t row)
         c->longest = row;
 }
 
-/* A tensor that an operator makes and the next moves. */
+/* What work an operator launched, itself or by one inside. */
+enum launched { LAUNCHED_ANY = 1, LAUNCHED_COPY = 2 /* from the host to a device */ };
+
+/* A tensor that an operator makes on the host, and one that the next moves. */
 static void add_pair(struct rule_facts *f, struct siblings *s, uint32_t at, uint32_t row,
-                     const bool *copies)
+                     const uint8_t *launched)
 {
     const struct spans *spans = &f->study->trace->spans;
     uint32_t before = s->last[at];
     s->last[at] = row;
     if (before != NO_ROW && (f->names[spans->name[before]] & RULE_CREATES) != 0 &&
-        (f->names[spans->name[row]] & RULE_TO) != 0 && copies[row])
+        launched[before] == 0 && (f->names[spans->name[row]] & RULE_TO) != 0 &&
+        (launched[row] & LAUNCHED_COPY) != 0)
         add_call(&f->to_pairs, spans, before);
 }
 
@@ -81,17 +85,18 @@ static uint8_t under_of(const struct rule_facts *f, uint32_t row)
     return (uint8_t)under;
 }
 
-/* Which operators launched a copy from the host to a device, themselves or by one inside. */
-static void find_copies(const struct rule_facts *f, bool *copies)
+static void find_launched(const struct rule_facts *f, uint8_t *launched)
 {
     const struct trace_study *s = f->study;
     const struct spans *spans = &s->trace->spans;
     for (uint32_t row = 0; row < spans->rows.len; row++) {
-        if (!span_is_work(spans->kind[row]) || (f->names[spans->name[row]] & RULE_TO_DEVICE) == 0)
+        if (!span_is_work(spans->kind[row]))
             continue;
-        for (uint32_t at = s->links.owner[row]; at != NO_ROW && !copies[at];
+        bool is_copy = (f->names[spans->name[row]] & RULE_TO_DEVICE) != 0;
+        unsigned what = LAUNCHED_ANY | (is_copy ? LAUNCHED_COPY : 0u);
+        for (uint32_t at = s->links.owner[row]; at != NO_ROW && (launched[at] & what) != what;
              at = s->host.parent[at])
-            copies[at] = true;
+            launched[at] = (uint8_t)(launched[at] | what);
     }
 }
 
@@ -104,17 +109,17 @@ bool rule_trees_find(struct rule_facts *f)
                             arena_array(f->arena, uint64_t, places),
                             arena_array(f->arena, uint32_t, places),
                             arena_array(f->arena, uint32_t, places) };
-    bool *copies = arena_array(f->arena, bool, spans->rows.len);
+    uint8_t *launched = arena_array(f->arena, uint8_t, spans->rows.len);
     f->under = arena_array(f->arena, uint8_t, spans->rows.len);
     f->optimizer_of = arena_array(f->arena, uint32_t, spans->rows.len);
     if (all.group == NULL || all.before == NULL || all.run == NULL || all.last == NULL ||
-        copies == NULL || f->under == NULL || f->optimizer_of == NULL)
+        launched == NULL || f->under == NULL || f->optimizer_of == NULL)
         return false;
     for (size_t i = 0; i < places; i++)
         all.last[i] = NO_ROW;
     for (uint32_t i = 0; i < spans->rows.len; i++)
         f->optimizer_of[i] = NO_ROW;
-    find_copies(f, copies);
+    find_launched(f, launched);
     for (uint32_t track = 0; track < s->host.threads; track++) {
         for (uint32_t i = s->host.first[track]; i < s->host.first[track + 1]; i++) {
             uint32_t row = s->host.row[i], parent = s->host.parent[row];
@@ -127,7 +132,7 @@ bool rule_trees_find(struct rule_facts *f)
                 continue;
             uint32_t at = parent != NO_ROW ? parent : spans->rows.len + track;
             add_select(f, &all, at, row);
-            add_pair(f, &all, at, row, copies);
+            add_pair(f, &all, at, row, launched);
         }
     }
     return true;
