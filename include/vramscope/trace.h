@@ -25,6 +25,10 @@ VRS_API enum vrs_status vrs_open_trace(const char *path, const struct vrs_open_o
 VRS_API enum vrs_status vrs_open_trace_bytes(const void *bytes, size_t len, const char *name,
                                              const struct vrs_open_options *options,
                                              struct vrs_trace **ret, struct vrs_error *err);
+/* Opens whatever a path holds, told by its bytes: one of the two is given, the other is NULL. */
+VRS_API enum vrs_status vrs_open_any(const char *path, const struct vrs_open_options *options,
+                                     struct vrs_file **ret_file, struct vrs_trace **ret_trace,
+                                     struct vrs_error *err);
 VRS_API void vrs_close_trace(struct vrs_trace *trace);
 
 /* Parts of VRS_TEXT, each with all its rows. */
@@ -52,6 +56,24 @@ struct vrs_trace_options {
 VRS_API enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
                                          const struct vrs_trace_options *options,
                                          struct vrs_result **ret, struct vrs_error *err);
+
+/* Does a trace keep limits: "min-busy" and "max-idle" with a share of the time from the first to
+ * the last work of the device that kept it worst, "max-step" with a time, "max-memory-peak" with a
+ * size. */
+struct vrs_trace_check_options {
+    size_t size;
+    const char *path;              /* as above */
+    const struct vrs_limit *limit; /* a later one replaces an earlier of the same name */
+    uint32_t limits;
+    bool strict; /* undecided is not good enough */
+};
+VRS_API enum vrs_status vrs_trace_check(const struct vrs_trace *trace,
+                                        const struct vrs_trace_check_options *options,
+                                        struct vrs_result **ret, struct vrs_error *err);
+
+/* VRS_USAGE for words that make no sense of whatever trace. */
+VRS_API enum vrs_status vrs_trace_check_check(const struct vrs_trace_check_options *options,
+                                              struct vrs_error *err);
 
 #ifdef __cplusplus
 }

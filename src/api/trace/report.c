@@ -1,15 +1,27 @@
 /* report.c - where the time of a trace went. */
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "analysis/trace/report/report.h"
 #include "api/file.h"
 #include "api/result.h"
 #include "api/trace/trace_file.h"
+#include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
 #include "render/trace/trace_answer.h"
 #include "vramscope/trace.h"
 #include "vramscope/vramscope.h"
+
+enum vrs_status trace_report_of(const struct vrs_trace *trace, const char *path, bool as_framework,
+                                struct arena *arena, struct trace_report *ret,
+                                struct vrs_error *err)
+{
+    TRY(trace_report_make(&trace->model, as_framework, arena, ret, err));
+    ret->file.size_bytes = trace->size_bytes;
+    ret->file.path = result_text(arena, str_from(path != NULL ? path : trace->path));
+    return ret->file.path.ptr == NULL ? vrs_no_memory(err) : VRS_OK;
+}
 
 enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
                                  const struct vrs_trace_options *options, struct vrs_result **ret,
@@ -21,13 +33,9 @@ enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
     if (result == NULL)
         return vrs_no_memory(err);
     struct trace_report *report = result->set.answers;
-    enum vrs_status status = trace_report_make(&trace->model, o.as_framework, result->arena, report, err);
+    enum vrs_status status =
+        trace_report_of(trace, o.path, o.as_framework, result->arena, report, err);
     report->sections = o.sections;
-    report->file.size_bytes = trace->size_bytes;
-    report->file.path =
-        result_text(result->arena, str_from(o.path != NULL ? o.path : trace->path));
-    if (status == VRS_OK && report->file.path.ptr == NULL)
-        status = vrs_no_memory(err);
     if (status == VRS_OK)
         *ret = result;
     else

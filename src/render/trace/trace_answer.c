@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/trace/check/trace_check.h"
 #include "analysis/trace/report/report.h"
 #include "base/buf.h"
 #include "base/field.h"
@@ -20,6 +21,13 @@ const struct answer_kind trace_answer = {
     .bytes = sizeof(struct trace_report),
     .document = &trace_report_row_type,
     .form = { [ANSWER_TEXT] = trace_answer_text, [ANSWER_JSON] = trace_answer_json, [ANSWER_CSV] = trace_answer_csv },
+};
+
+const struct answer_kind trace_check_answer = {
+    .verb = "trace-check",
+    .bytes = sizeof(struct trace_check),
+    .document = &trace_check_row_type,
+    .form = { [ANSWER_TEXT] = trace_check_text, [ANSWER_JSON] = answer_json, [ANSWER_CSV] = answer_csv },
 };
 
 static void put_members(struct json *j, struct out *out, const struct answer_set *set, uint32_t i,

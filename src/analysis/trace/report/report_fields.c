@@ -56,7 +56,7 @@ static const struct field file_fields[] = {
     { "damage", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct trace_file, damage, damages),
       .row = &damage_row_type },
 };
-static const struct row_type file_row = ROW_TYPE("file", struct trace_file, file_fields);
+const struct row_type trace_file_row_type = ROW_TYPE("file", struct trace_file, file_fields);
 
 /* What was recorded. */
 
@@ -320,7 +320,7 @@ const struct row_type trace_memory_row_type =
 
 static const struct field report_fields[] = {
     { "file", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct trace_report, file),
-      .row = &file_row },
+      .row = &trace_file_row_type },
     { "capture", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct trace_report, capture),
       .row = &capture_row_type },
     { "linking", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct trace_report, linking),
