@@ -75,6 +75,21 @@ VRS_API enum vrs_status vrs_trace_check(const struct vrs_trace *trace,
 VRS_API enum vrs_status vrs_trace_check_check(const struct vrs_trace_check_options *options,
                                               struct vrs_error *err);
 
+/* What changed from `a` to `b`, which may be one trace: medians of a step. */
+struct vrs_trace_diff_options {
+    size_t size;
+    const char *path, *b_path; /* as above */
+    const char *at;            /* NULL: all steps; "step:3": that of this number */
+    const char *to;            /* of `b`, where it is another one */
+    /* vrs_verdict is VRS_NO where B's median step is above A's by more than this; plus 1, 0: no
+     * limit. */
+    int64_t fail_over_ns;
+    uint64_t fail_over_millionths; /* of A's */
+};
+VRS_API enum vrs_status vrs_trace_diff(const struct vrs_trace *a, const struct vrs_trace *b,
+                                       const struct vrs_trace_diff_options *options,
+                                       struct vrs_result **ret, struct vrs_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "analysis/trace/check/trace_check.h"
+#include "analysis/trace/diff/trace_diff.h"
 #include "analysis/trace/report/report.h"
 #include "base/buf.h"
 #include "base/field.h"
@@ -28,6 +29,13 @@ const struct answer_kind trace_check_answer = {
     .bytes = sizeof(struct trace_check),
     .document = &trace_check_row_type,
     .form = { [ANSWER_TEXT] = trace_check_text, [ANSWER_JSON] = answer_json, [ANSWER_CSV] = answer_csv },
+};
+
+const struct answer_kind trace_diff_answer = {
+    .verb = "trace-diff",
+    .bytes = sizeof(struct trace_diff),
+    .document = &trace_diff_row_type,
+    .form = { [ANSWER_TEXT] = trace_diff_text, [ANSWER_JSON] = answer_json, [ANSWER_CSV] = answer_csv },
 };
 
 static void put_members(struct json *j, struct out *out, const struct answer_set *set, uint32_t i,
