@@ -75,6 +75,22 @@ VRS_API enum vrs_status vrs_trace_check(const struct vrs_trace *trace,
 VRS_API enum vrs_status vrs_trace_check_check(const struct vrs_trace_check_options *options,
                                               struct vrs_error *err);
 
+/* Writes a trace, or a part of it, as Chrome Trace Event JSON: what was read of a damaged file, as a
+ * file without damage; or some steps with the device work that they launched. */
+struct vrs_trace_rewrite_options {
+    size_t size;
+    const char *steps; /* "3..5", by the numbers in their names; NULL: all of the trace */
+    bool drop_python;
+    int64_t min_duration_ns; /* shorter host events go, unless kept device work needs them */
+};
+VRS_API enum vrs_status vrs_trace_rewrite(const struct vrs_trace *trace,
+                                          const struct vrs_trace_rewrite_options *options,
+                                          const struct vrs_sink *sink, struct vrs_error *err);
+
+/* VRS_USAGE for words that make no sense of whatever trace. */
+VRS_API enum vrs_status vrs_trace_rewrite_check(const struct vrs_trace_rewrite_options *options,
+                                                struct vrs_error *err);
+
 /* What changed from `a` to `b`, which may be one trace: medians of a step. */
 struct vrs_trace_diff_options {
     size_t size;

@@ -13,7 +13,6 @@
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
 #include "base/bytes.h"
-#include "base/number.h"
 #include "base/table.h"
 #include "model/ids.h"
 #include "model/strings.h"
@@ -50,18 +49,6 @@ struct comparing_traces {
 
 /* Steps. */
 
-/* The number in ProfilerStep#n; -1: there is none that fits. */
-static int64_t step_number(str name)
-{
-    uint64_t n = 0;
-    bool negative = false;
-    size_t at = str_find(name, S("#"));
-    if (at == name.len || !number_integer((str){ name.ptr + at + 1, name.len - at - 1 }, &n, &negative) ||
-        n > INT64_MAX)
-        return -1;
-    return (int64_t)n;
-}
-
 static enum vrs_status choose_steps(struct side *s, int64_t wanted, struct arena *scratch,
                                     struct arena *arena, const char *letter,
                                     struct vrs_error *err)
@@ -72,7 +59,7 @@ static enum vrs_status choose_steps(struct side *s, int64_t wanted, struct arena
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < s->report.steps; i++) {
         const struct trace_step *step = &s->report.step[i];
-        bool is_wanted = wanted >= 0 ? about->steps == 0 && step_number(step->name) == wanted
+        bool is_wanted = wanted >= 0 ? about->steps == 0 && name_step_number(step->name) == wanted
                                      : step->kind == STEP_PLAIN;
         s->place[i] = is_wanted ? about->steps++ : NO_ROW;
         about->dropped += !is_wanted;
