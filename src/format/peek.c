@@ -48,9 +48,9 @@ static size_t first_of(str text, const str *keys, size_t count)
 static bool begins_as_trace(str text)
 {
     static const str of_trace[] = {
-        KEY("traceEvents"),   KEY("schemaVersion"),         KEY("deviceProperties"),
-        KEY("displayTimeUnit"), KEY("baseTimeNanoseconds"), KEY("distributedInfo"),
-        KEY("ph"),
+        KEY("traceEvents"),         KEY("schemaVersion"),   KEY("deviceProperties"),
+        KEY("displayTimeUnit"),     KEY("distributedInfo"), KEY("ph"),
+        KEY("baseTimeNanoseconds"),
     };
     static const str of_snapshot[] = { KEY("segments"), KEY("device_traces") };
     return first_of(text, of_trace, sizeof of_trace / sizeof *of_trace) <

@@ -1,7 +1,9 @@
 /* report.c - where the time of a trace went. */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "analysis/trace/report/job.h"
 #include "analysis/trace/report/report.h"
 #include "api/file.h"
 #include "api/result.h"
@@ -23,6 +25,21 @@ enum vrs_status trace_report_of(const struct vrs_trace *trace, const char *path,
     return ret->file.path.ptr == NULL ? vrs_no_memory(err) : VRS_OK;
 }
 
+/* Files of one job are compared with one another. */
+static enum vrs_status join_reports(struct vrs_result *joined,
+                                    const struct vrs_result *const *parts, uint32_t count,
+                                    struct vrs_error *err)
+{
+    struct trace_set *set = arena_array(joined->arena, struct trace_set, 1);
+    (void)parts;
+    (void)count;
+    if (set == NULL ||
+        !job_of_files(joined->set.answers, joined->set.count, joined->arena, &set->ranks))
+        return vrs_no_memory(err);
+    joined->set.more = set;
+    return VRS_OK;
+}
+
 enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
                                  const struct vrs_trace_options *options, struct vrs_result **ret,
                                  struct vrs_error *err)
@@ -36,6 +53,7 @@ enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
     enum vrs_status status =
         trace_report_of(trace, o.path, o.as_framework, result->arena, report, err);
     report->sections = o.sections;
+    result->join = join_reports;
     if (status == VRS_OK)
         *ret = result;
     else

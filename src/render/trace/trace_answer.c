@@ -7,6 +7,7 @@
 
 #include "analysis/trace/check/trace_check.h"
 #include "analysis/trace/diff/trace_diff.h"
+#include "analysis/trace/report/job.h"
 #include "analysis/trace/report/report.h"
 #include "base/buf.h"
 #include "base/field.h"
@@ -21,6 +22,7 @@ const struct answer_kind trace_answer = {
     .verb = "trace",
     .bytes = sizeof(struct trace_report),
     .document = &trace_report_row_type,
+    .set = &trace_set_row_type,
     .form = { [ANSWER_TEXT] = trace_answer_text, [ANSWER_JSON] = trace_answer_json, [ANSWER_CSV] = trace_answer_csv },
 };
 
@@ -59,6 +61,10 @@ void trace_answer_json(struct out *out, const struct answer_set *set, bool sever
     struct json j;
     document_begin(&j, out, set->kind->verb, several, options);
     document_files(&j, out, set, several, put_members, options);
+    if (several) {
+        const struct fields_json w = { &j, out, set->kind, NULL, UINT32_MAX };
+        fields_members(&w, &trace_set_row_type, set->more, NULL);
+    }
     document_end(&j);
 }
 

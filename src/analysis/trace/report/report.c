@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "analysis/trace/busy/busy.h"
+#include "analysis/trace/ranks/trace_ranks.h"
+#include "analysis/trace/report/job.h"
 #include "analysis/trace/report/steps.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
@@ -359,7 +361,8 @@ enum vrs_status trace_report_make(const struct trace *t, bool as_framework, stru
         bool ok = file_make(t, arena, &ret->file) && trace_steps_make(&s, arena, ret) &&
                   capture_make(&s, ret, arena, &ret->capture) && devices_make(&s, arena, ret) &&
                   ops_make(&s, as_framework, &scratch, arena, ret) &&
-                  ops_order(&scratch, arena, ret);
+                  ops_order(&scratch, arena, ret) && rank_parts_make(&s, arena, &ret->rank) &&
+                  job_of_file(&ret->rank, arena, &ret->ranks);
         status = ok ? VRS_OK : vrs_no_memory(err);
     }
     arena_free(&scratch);

@@ -9,6 +9,7 @@
 
 #include "analysis/trace/busy/busy.h"
 #include "analysis/trace/figures/figures.h"
+#include "analysis/trace/ranks/trace_ranks.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
 #include "analysis/trace/tables/tables.h"
@@ -160,6 +161,8 @@ struct trace_report {
     uint32_t ops;
     int64_t self_cpu_ns; /* of all host events, in the table or not */
     struct figures figures;
+    struct rank_parts rank;          /* what it is compared with other files by */
+    const struct trace_ranks *ranks; /* of a file of several; or NULL */
 };
 
 /* Everything is taken from `arena`; path and size are the caller's to fill.  With `as_framework` the

@@ -4,6 +4,7 @@
 
 #include "analysis/trace/busy/busy.h"
 #include "analysis/trace/memory/memory.h"
+#include "analysis/trace/ranks/trace_ranks.h"
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
@@ -346,6 +347,8 @@ static const struct field report_fields[] = {
     { "memory", NULL, UNIT_NONE, FIELD_ROWS,
       FIELD_LIST(struct trace_report, figures.memory.row, figures.memory.rows),
       .row = &trace_memory_row_type },
+    { "ranks", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct trace_report, ranks),
+      .row = &trace_ranks_row_type, .pointer = true },
 };
 const struct row_type trace_report_row_type =
     ROW_TYPE("trace", struct trace_report, report_fields);
