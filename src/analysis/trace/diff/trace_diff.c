@@ -200,7 +200,8 @@ static uint32_t next_work(const struct side *s, uint32_t at)
     int64_t start = spans->start[found];
     for (uint32_t i = at + 1; i < spans->rows.len && spans->start[sorted[i]] == start; i++) {
         uint32_t row = sorted[i];
-        if (span_is_work(spans->kind[row]) && s->trace->tracks.process[spans->track[row]] == process &&
+        if (span_is_work(spans->kind[row]) &&
+            s->trace->tracks.process[spans->track[row]] == process &&
             spans->duration[row] < spans->duration[found])
             found = row;
     }

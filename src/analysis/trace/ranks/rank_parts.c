@@ -19,6 +19,7 @@ struct making {
     uint32_t thread; /* that has most steps; NO_ROW */
     uint32_t thread_steps, work;
     int64_t *first, *end; /* of each step */
+    bool talks; /* has a collective; else nobody asks for these */
     struct intervals communication, others;
 };
 
@@ -187,8 +188,9 @@ static bool make_room(struct parting *p)
         struct making *m = &p->making[i];
         m->part->collective =
             arena_array(p->arena, struct rank_part_collective, m->part->collectives);
-        m->communication.at = arena_array(p->scratch, struct interval, m->work);
-        m->others.at = arena_array(p->scratch, struct interval, m->work);
+        m->talks = m->part->collectives > 0;
+        m->communication.at = arena_array(p->scratch, struct interval, m->part->collectives);
+        m->others.at = arena_array(p->scratch, struct interval, m->talks ? m->work : 0);
         if (m->part->collective == NULL || m->communication.at == NULL || m->others.at == NULL)
             return false;
         m->part->collectives = 0;
@@ -221,7 +223,8 @@ static bool add_work(struct parting *p)
         int64_t start = spans->start[row], end = span_end(spans, row);
         if (step != NO_ROW && end > m->part->step[step].ns)
             m->part->step[step].ns = end;
-        intervals_add(is_collective(p, row) ? &m->communication : &m->others, start, end);
+        if (m->talks)
+            intervals_add(is_collective(p, row) ? &m->communication : &m->others, start, end);
         if (is_collective(p, row) && !add_collective(p, m, row, step))
             return false;
     }

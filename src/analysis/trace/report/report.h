@@ -172,8 +172,8 @@ struct trace_report {
 enum vrs_status trace_report_make(const struct trace *t, bool as_framework, struct arena *arena,
                                   struct trace_report *ret, struct vrs_error *err) MUST_CHECK;
 
-extern const struct row_type trace_report_row_type, trace_file_row_type, trace_step_row_type, operator_row_type,
-    kernel_row_type, call_row_type, copy_row_type, long_gap_row_type, trace_memory_row_type;
+extern const struct row_type trace_report_row_type, trace_file_row_type, trace_step_row_type,
+    operator_row_type, kernel_row_type, call_row_type, copy_row_type, long_gap_row_type, trace_memory_row_type;
 
 extern const char *const trace_step_kind_names[STEP_KINDS];
 

@@ -29,6 +29,7 @@ struct slice {
 
 /* Everything is taken from `arena`.  VRS_USAGE where there is no such step. */
 enum vrs_status slice_make(const struct trace *t, const struct slice_question *q,
-                           struct arena *arena, struct slice *ret, struct vrs_error *err) MUST_CHECK;
+                           struct arena *arena, struct slice *ret,
+                           struct vrs_error *err) MUST_CHECK;
 
 #endif
