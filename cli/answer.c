@@ -17,6 +17,7 @@
 #include "terminal.h"
 #include "terminal_lines.h"
 #include "vramscope/snapshot.h"
+#include "vramscope/trace.h"
 
 enum { ENTRIES_SHOWN = 5 };
 
@@ -28,6 +29,7 @@ struct answer {
     struct vrs_error *entry_error;
     char **entry_name; /* of those that failed; NULL where memory ran out as well */
     uint32_t count;
+    bool is_trace; /* the file is a profiler trace, of which there is one result */
     struct vrs_result *unread; /* that stands for the file where it could not be read; or NULL */
 };
 
@@ -46,19 +48,27 @@ static bool read_progress(void *arg, uint64_t done, uint64_t total)
     return true;
 }
 
-static void ask_entries(struct work *w, const struct vrs_file *file, const char *path,
-                        struct answer *a)
+/* Room for the results of `count` entries; false where there is none, which `a` then says. */
+static bool make_room(struct answer *a, uint32_t count)
 {
-    uint32_t count = vrs_count(file);
     a->result = calloc(count, sizeof(*a->result));
     a->entry_error = calloc(count, sizeof(*a->entry_error));
     a->entry_name = calloc(count, sizeof(*a->entry_name));
     if (count > 0 && (a->result == NULL || a->entry_error == NULL || a->entry_name == NULL)) {
         a->status = VRS_NOMEM;
         a->error = (struct vrs_error){ VRS_NOMEM, UINT64_MAX, "out of memory" };
-        return;
+        return false;
     }
     a->count = count;
+    return true;
+}
+
+static void ask_entries(struct work *w, const struct vrs_file *file, const char *path,
+                        struct answer *a)
+{
+    uint32_t count = vrs_count(file);
+    if (!make_room(a, count))
+        return;
     for (uint32_t i = 0; i < count; i++) {
         const struct vrs_recording *recording = NULL;
         enum vrs_status status = vrs_recording(file, i, &recording, &a->entry_error[i]);
@@ -77,31 +87,71 @@ static enum vrs_replay_when replay_when(const char *word)
     return strcmp(word, "always") == 0 ? VRS_REPLAY_ALWAYS : VRS_REPLAY_NEVER;
 }
 
-enum vrs_status answer_open(const struct common *common, const char *path, bool alone,
-                            struct vrs_file **ret, struct vrs_error *err)
+/* `limits` are to stay as long as the options. */
+static struct vrs_open_options open_options(const struct common *common, bool alone,
+                                            struct vrs_limits *limits)
 {
-    struct vrs_limits limits = common->limits;
-    limits.size = sizeof limits;
-    struct vrs_open_options options = { .size = sizeof options, .limits = &limits };
+    *limits = common->limits;
+    limits->size = sizeof *limits;
+    struct vrs_open_options options = { .size = sizeof options, .limits = limits };
     if (alone)
         options.progress = read_progress;
     options.threads = alone ? common->threads : 1;
     options.replay = replay_when(common->replay);
+    return options;
+}
+
+enum vrs_status answer_open(const struct common *common, const char *path, bool alone,
+                            struct vrs_file **ret, struct vrs_error *err)
+{
+    struct vrs_limits limits;
+    struct vrs_open_options options = open_options(common, alone, &limits);
     return vrs_open(path, &options, ret, err);
+}
+
+enum vrs_status answer_open_any(const struct common *common, const char *path, bool alone,
+                                struct vrs_file **ret_file, struct vrs_trace **ret_trace,
+                                struct vrs_error *err)
+{
+    struct vrs_limits limits;
+    struct vrs_open_options options = open_options(common, alone, &limits);
+    return vrs_open_any(path, &options, ret_file, ret_trace, err);
+}
+
+static void ask_trace(struct work *w, const struct vrs_trace *trace, const char *path,
+                      struct answer *a)
+{
+    if (!make_room(a, 1))
+        return;
+    a->is_trace = true;
+    a->status =
+        w->question->ask_trace(trace, path, w->question->settings, &a->result[0], &a->error);
+    a->count = a->status == VRS_OK;
+}
+
+/* Opens and asks; `alone`: as in answer_open. */
+static void ask_path(struct work *w, const char *path, bool alone, struct answer *a)
+{
+    struct vrs_file *file = NULL;
+    struct vrs_trace *trace = NULL;
+    if (w->question->ask_trace == NULL)
+        a->status = answer_open(w->common, path, alone, &file, &a->error);
+    else
+        a->status = answer_open_any(w->common, path, alone, &file, &trace, &a->error);
+    if (a->status == VRS_OK && trace != NULL)
+        ask_trace(w, trace, path, a);
+    else if (a->status == VRS_OK)
+        ask_entries(w, file, path, a);
+    vrs_close_trace(trace);
+    vrs_close(file);
 }
 
 /* A job of vrs_parallel: touches nothing but its own answer. */
 static void ask_file(void *arg, uint32_t i)
 {
     struct work *w = arg;
-    struct answer *a = &w->answer[i];
-    const char *path = w->inputs.at[i].path;
-    struct vrs_file *file = NULL;
     /* Of several files the files are counted, not the bytes. */
-    a->status = answer_open(w->common, path, w->inputs.count == 1, &file, &a->error);
-    if (a->status == VRS_OK)
-        ask_entries(w, file, path, a);
-    vrs_close(file);
+    ask_path(w, w->inputs.at[i].path, w->inputs.count == 1, &w->answer[i]);
 }
 
 /* What a file gave goes. */
@@ -162,7 +212,7 @@ static bool wants_again(const struct work *w, uint32_t i)
     const struct answer *a = &w->answer[i];
     const char *path = w->inputs.at[i].path;
     bool wanted = false;
-    for (uint32_t k = 0; k < a->count; k++)
+    for (uint32_t k = 0; k < a->count && !a->is_trace; k++)
         wanted = wanted || (a->result[k] != NULL &&
                             w->question->again(w->question->settings, path, a->result[k]));
     return wanted && can_be_read_again(path);
@@ -174,7 +224,7 @@ static enum vrs_status ask_second(struct work *w, struct vrs_error *err)
     if (q->observe == NULL || w->inputs.count < 2)
         return VRS_OK;
     for (uint32_t i = 0; i < w->inputs.count; i++)
-        for (uint32_t k = 0; k < w->answer[i].count; k++)
+        for (uint32_t k = 0; k < w->answer[i].count && !w->answer[i].is_trace; k++)
             if (w->answer[i].result[k] != NULL)
                 q->observe(q->settings, w->inputs.at[i].path, w->answer[i].result[k]);
     struct second_round round = { w, calloc(w->inputs.count, sizeof *round.file), 0 };
@@ -241,14 +291,27 @@ static bool tell_unread(const struct verb_question *q, const struct input *input
     return a->unread != NULL;
 }
 
+/* What the files gave, in their order: snapshots and traces make two answers. */
+struct gathered {
+    const struct vrs_result **snapshot, **trace;
+    uint32_t snapshots, traces;
+};
+
+static void gather_one(struct gathered *g, const struct answer *a, const struct vrs_result *result)
+{
+    if (a->is_trace)
+        g->trace[g->traces++] = result;
+    else
+        g->snapshot[g->snapshots++] = result;
+}
+
 /* Says what failed, in the order of the files, and gathers what did not.  `*ret_usage`: all that
  * failed was asked for what it does not have. */
-static int gather(const struct work *w, const struct vrs_result **results, uint32_t *ret_count,
-                  bool *ret_usage)
+static int gather(const struct work *w, struct gathered *g, bool *ret_usage)
 {
     bool other = false;
     int exit_status = EXIT_DONE;
-    uint32_t count = 0, answered = 0, foreign = 0;
+    uint32_t answered = 0, foreign = 0;
     for (uint32_t i = 0; i < w->inputs.count; i++) {
         const struct input *input = &w->inputs.at[i];
         struct answer *a = &w->answer[i];
@@ -261,12 +324,12 @@ static int gather(const struct work *w, const struct vrs_result **results, uint3
                 other = other || a->status != VRS_USAGE;
             }
             if (tell_unread(w->question, input, a))
-                results[count++] = a->unread;
+                g->snapshot[g->snapshots++] = a->unread;
         }
         for (uint32_t k = 0; k < a->count; k++) {
-            answered += a->result[k] != NULL;
+            answered += a->result[k] != NULL && !a->is_trace;
             if (a->result[k] != NULL)
-                results[count++] = a->result[k];
+                gather_one(g, a, a->result[k]);
             else
                 other = other || a->entry_error[k].status != VRS_USAGE;
         }
@@ -280,18 +343,26 @@ static int gather(const struct work *w, const struct vrs_result **results, uint3
         exit_status = worse(exit_status, EXIT_UNDECIDED);
         other = true;
     }
-    *ret_count = w->question->unread_beside && answered == 0 ? 0 : count;
+    /* What stands for files that were not read is of the kind of snapshots. */
+    if (answered == 0 && (w->question->unread_beside || g->traces > 0))
+        g->snapshots = 0;
     *ret_usage = exit_status != EXIT_DONE && !other;
     return exit_status;
 }
 
-/* Writes and closes; `what` is what failed where it is not the output. */
-static int write_whole(struct output *output, const struct vrs_result *result,
-                       const struct vrs_write_options *options, const char *what)
+/* Writes answers, each below the one before, and closes; `what` is what failed where it is not the
+ * output. */
+static int write_whole(struct output *output, const struct vrs_result *const *results,
+                       uint32_t count, const struct vrs_write_options *options, const char *what)
 {
     struct vrs_sink sink = { output_write, output };
     struct vrs_error err;
-    enum vrs_status status = vrs_write(result, options, &sink, &err);
+    enum vrs_status status = VRS_OK;
+    for (uint32_t i = 0; i < count && status == VRS_OK; i++) {
+        if (i > 0)
+            output_write(output, "\n", 1);
+        status = vrs_write(results[i], options, &sink, &err);
+    }
     /* The output knows best why a write failed. */
     if (status != VRS_OK && output->error == 0) {
         message_failure(what, &err);
@@ -321,16 +392,25 @@ static void say_note(void *arg, const char *text)
 }
 
 /* What was written well may still say no. */
-static int judged(int written, const struct vrs_result *result)
+static int judged(int written, const struct vrs_result *const *results, uint32_t count)
 {
-    enum vrs_verdict verdict = vrs_verdict(result);
-    if (written != EXIT_DONE)
-        return written;
-    return verdict == VRS_NO ? EXIT_NO : verdict == VRS_UNDECIDED ? EXIT_UNDECIDED : EXIT_DONE;
+    for (uint32_t i = 0; i < count && written != EXIT_FAILED; i++) {
+        enum vrs_verdict verdict = vrs_verdict(results[i]);
+        written = worse(written, verdict == VRS_NO          ? EXIT_NO
+                                 : verdict == VRS_UNDECIDED ? EXIT_UNDECIDED
+                                                            : EXIT_DONE);
+    }
+    return written;
 }
 
 int answer_write(const struct common *common, struct vrs_write_options options,
                  const struct vrs_result *result)
+{
+    return answer_write_all(common, options, &result, 1);
+}
+
+int answer_write_all(const struct common *common, struct vrs_write_options options,
+                     const struct vrs_result *const *results, uint32_t count)
 {
     struct output output;
     if (output_open(&output, "-o", common->output) != EXIT_DONE)
@@ -354,8 +434,8 @@ int answer_write(const struct common *common, struct vrs_write_options options,
     bool drawn = to_terminal || getenv("COLUMNS") != NULL;
     options.picture = options.picture && drawn && options.width >= 60;
     if (to_terminal && options.format == VRS_CSV)
-        return judged(show_lines(result, &options), result);
-    return judged(write_whole(&output, result, &options, "writing"), result);
+        return judged(show_lines(results[0], &options), results, count);
+    return judged(write_whole(&output, results, count, &options, "writing"), results, count);
 }
 
 static int write_snapshot(const struct work *w, const struct vrs_result *result)
@@ -366,12 +446,13 @@ static int write_snapshot(const struct work *w, const struct vrs_result *result)
     if (output_open(&output, "--write", w->question->snapshot) != EXIT_DONE)
         return EXIT_FAILED;
     struct vrs_write_options options = { .size = sizeof options, .format = VRS_SNAPSHOT };
-    return write_whole(&output, result, &options, "--write");
+    return write_whole(&output, &result, 1, &options, "--write");
 }
 
-static int write_answer(const struct work *w, const struct vrs_result *result)
+static int write_answers(const struct work *w, const struct vrs_result *const *results,
+                         uint32_t count)
 {
-    int written = answer_write(w->common, w->question->write, result);
+    int written = answer_write_all(w->common, w->question->write, results, count);
     if (written != EXIT_UNDECIDED || w->question->strict)
         return written;
     message("warning: not everything could be decided; with --strict that is exit status %d",
@@ -379,41 +460,73 @@ static int write_answer(const struct work *w, const struct vrs_result *result)
     return EXIT_DONE;
 }
 
+/* A document is about files of one kind; text has a part for each. */
+static int refuse_both(const struct work *w)
+{
+    bool is_text = !w->common->json && !w->common->csv && w->question->write.format == VRS_TEXT;
+    if (is_text)
+        return EXIT_DONE;
+    message("the files are memory snapshots and profiler traces, which have documents of their "
+            "own; name files of one kind, or leave the format out");
+    return EXIT_USAGE;
+}
+
+/* Several results become one; `*ret_joined` is to be freed. */
+static int join(const struct vrs_result *const *results, uint32_t count, bool is_one,
+                const struct vrs_result **ret, struct vrs_result **ret_joined)
+{
+    struct vrs_error err;
+    if (is_one) {
+        *ret = results[0];
+        return EXIT_DONE;
+    }
+    if (vrs_merge(results, count, ret_joined, &err) == VRS_OK) {
+        *ret = *ret_joined;
+        return EXIT_DONE;
+    }
+    if (err.status == VRS_USAGE)
+        message("%s", err.message);
+    else
+        message_failure("joining", &err);
+    return failure_exit(err.status);
+}
+
 /* One file of one entry is answered as such; a page of several is like several files, however many
  * of them could be read. */
-static int join(struct work *w, const struct vrs_result *const *results, uint32_t count)
+static int write_gathered(struct work *w, const struct gathered *g)
 {
-    if (count == 1 && !w->inputs.several && w->answer[0].count == 1) {
-        int written = write_answer(w, results[0]);
-        int kept = write_snapshot(w, results[0]);
-        return written != EXIT_DONE ? written : kept;
-    }
-    if (w->question->snapshot != NULL) {
+    const bool is_one =
+        g->snapshots + g->traces == 1 && !w->inputs.several && w->answer[0].count == 1;
+    const struct vrs_result *written[2];
+    struct vrs_result *joined[2] = { NULL, NULL };
+    uint32_t count = 0;
+    if (!is_one && w->question->snapshot != NULL) {
         message("%s holds several recordings, and --write takes one", w->inputs.at[0].path);
         return EXIT_USAGE;
     }
-    struct vrs_result *joined = NULL;
-    struct vrs_error err;
-    if (vrs_merge(results, count, &joined, &err) != VRS_OK) {
-        if (err.status == VRS_USAGE)
-            message("%s", err.message);
-        else
-            message_failure("joining", &err);
-        return failure_exit(err.status);
+    int ended = g->snapshots > 0 && g->traces > 0 ? refuse_both(w) : EXIT_DONE;
+    if (ended == EXIT_DONE && g->snapshots > 0)
+        ended = join(g->snapshot, g->snapshots, is_one, &written[count++], &joined[0]);
+    if (ended == EXIT_DONE && g->traces > 0)
+        ended = join(g->trace, g->traces, is_one, &written[count++], &joined[1]);
+    if (ended == EXIT_DONE) {
+        ended = write_answers(w, written, count);
+        int kept = is_one ? write_snapshot(w, written[0]) : EXIT_DONE;
+        ended = ended != EXIT_DONE ? ended : kept;
     }
-    int exit_status = write_answer(w, joined);
-    vrs_result_free(joined);
-    return exit_status;
+    for (uint32_t i = 0; i < 2; i++)
+        vrs_result_free(joined[i]);
+    return ended;
 }
 
 /* One more result behind the others. */
-static void add_run(struct work *w, const struct vrs_result **results, uint32_t *count)
+static void add_run(struct work *w, struct gathered *g)
 {
     struct vrs_error err;
-    if (w->question->run == NULL || w->inputs.run == NULL)
+    if (w->question->run == NULL || w->inputs.run == NULL || g->snapshots == 0)
         return;
     if (w->question->run(w->inputs.run, &w->run, &err) == VRS_OK)
-        results[(*count)++] = w->run;
+        g->snapshot[g->snapshots++] = w->run;
     else
         message("warning: %s: %s; ranks without a snapshot are not named", w->inputs.run,
                 err.message);
@@ -433,23 +546,24 @@ static int ask_all(struct work *w)
     if (w->common->threads != 1 && w->inputs.count > 1)
         ask_again(w);
     progress_hide();
-    uint32_t room = 0, count = 0;
+    uint32_t room = 0;
     for (uint32_t i = 0; i < w->inputs.count; i++)
         room += w->answer[i].count + (w->answer[i].status != VRS_OK);
-    const struct vrs_result **results = calloc(room + 2u, sizeof(*results));
+    const struct vrs_result **results = calloc(2 * (room + 2u), sizeof(*results));
     if (results == NULL) {
         message("out of memory");
         return EXIT_FAILED;
     }
+    struct gathered g = { results, results + room + 2u, 0, 0 };
     bool usage = false;
-    int exit_status = gather(w, results, &count, &usage);
-    if (count == 0) {
+    int exit_status = gather(w, &g, &usage);
+    if (g.snapshots + g.traces == 0) {
         if (exit_status == EXIT_DONE)
             message("none of the files is a recording");
         exit_status = usage ? EXIT_USAGE : EXIT_FAILED;
     } else {
-        add_run(w, results, &count);
-        exit_status = worse(join(w, results, count), exit_status);
+        add_run(w, &g);
+        exit_status = worse(write_gathered(w, &g), exit_status);
     }
     free(results);
     return exit_status;

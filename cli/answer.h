@@ -3,16 +3,23 @@
 #define CLI_ANSWER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "command.h"
 #include "inputs.h"
 #include "options.h"
 #include "vramscope/snapshot.h"
+#include "vramscope/trace.h"
 
 /* One analysis of one recording, by the verb's settings. */
 typedef enum vrs_status analysis(const struct vrs_recording *recording, const char *path,
                                  const void *settings, struct vrs_result **ret,
                                  struct vrs_error *err);
+
+/* The same of a profiler trace. */
+typedef enum vrs_status trace_analysis(const struct vrs_trace *trace, const char *path,
+                                       const void *settings, struct vrs_result **ret,
+                                       struct vrs_error *err);
 
 /* Fails with VRS_USAGE where the settings are words that make no sense of whatever recording. */
 typedef enum vrs_status words_check(const void *settings, struct vrs_error *err);
@@ -21,6 +28,7 @@ typedef enum vrs_status words_check(const void *settings, struct vrs_error *err)
  * format where that is not JSON. */
 struct verb_question {
     analysis *ask;
+    trace_analysis *ask_trace; /* NULL: the verb reads no traces */
     words_check *check; /* before any file is read; NULL: any words will do */
     void *settings;
     struct vrs_write_options write;
@@ -61,10 +69,19 @@ int answer_files(const struct command *command, const struct verb_question *ques
 enum vrs_status answer_open(const struct common *common, const char *path, bool alone,
                             struct vrs_file **ret, struct vrs_error *err);
 
+/* The same of whatever the path holds, told by its bytes: one of the two is given. */
+enum vrs_status answer_open_any(const struct common *common, const char *path, bool alone,
+                                struct vrs_file **ret_file, struct vrs_trace **ret_trace,
+                                struct vrs_error *err);
+
 /* Writes to standard output or -o, in the form that `common` and `write` ask for.  What was written
  * well may still say no, EXIT_NO, or nothing, EXIT_UNDECIDED. */
 int answer_write(const struct common *common, struct vrs_write_options write,
                  const struct vrs_result *result);
+
+/* The same of several results, which are text but for one. */
+int answer_write_all(const struct common *common, struct vrs_write_options write,
+                     const struct vrs_result *const *results, uint32_t count);
 
 /* Whether the output would replace an input, which it then has said. */
 bool answer_output_is_input(const char *option, const char *output, const struct inputs *inputs);

@@ -1,6 +1,7 @@
 /* pair.c - reads two files side by side, compares, writes. */
 #include "pair.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,11 +12,14 @@
 #include "options.h"
 #include "terminal.h"
 #include "vramscope/snapshot.h"
+#include "vramscope/trace.h"
 
 struct pair_work {
     const struct common *common;
     const struct inputs *inputs;
-    struct vrs_file *file[2];
+    bool reads_traces;
+    struct vrs_file *file[2]; /* or, of each, a trace */
+    struct vrs_trace *trace[2];
     enum vrs_status status[2];
     struct vrs_error error[2];
 };
@@ -24,8 +28,11 @@ struct pair_work {
 static void open_file(void *arg, uint32_t i)
 {
     struct pair_work *w = arg;
-    w->status[i] = answer_open(w->common, w->inputs->at[i].path, w->inputs->count == 1, &w->file[i],
-                               &w->error[i]);
+    const char *path = w->inputs->at[i].path;
+    bool alone = w->inputs->count == 1;
+    w->status[i] = w->reads_traces ? answer_open_any(w->common, path, alone, &w->file[i],
+                                                     &w->trace[i], &w->error[i])
+                                   : answer_open(w->common, path, alone, &w->file[i], &w->error[i]);
 }
 
 static void file_done(void *arg, uint32_t done)
@@ -51,12 +58,25 @@ static int only_recording(const struct vrs_file *file, const char *path,
     return EXIT_FAILED;
 }
 
-static int compare(const struct pair_work *w, const struct pair_question *question)
+static int write_comparison(const struct pair_work *w, enum vrs_status status,
+                            const struct vrs_error *err, struct vrs_result *result)
+{
+    if (status != VRS_OK) {
+        message("%s", err->message);
+        return failure_exit(status);
+    }
+    int written = answer_write(w->common, (struct vrs_write_options){ 0 }, result);
+    vrs_result_free(result);
+    return written;
+}
+
+static int compare_recordings(const struct pair_work *w, const struct pair_question *question,
+                              uint32_t second)
 {
     const struct vrs_recording *recording[2] = { NULL, NULL };
     const char *path[2];
     for (uint32_t i = 0; i < 2; i++) {
-        uint32_t from = i < w->inputs->count ? i : 0;
+        uint32_t from = i == 0 ? 0 : second;
         path[i] = w->inputs->at[from].path;
         int found = only_recording(w->file[from], path[i], &recording[i]);
         if (found != EXIT_DONE)
@@ -66,19 +86,42 @@ static int compare(const struct pair_work *w, const struct pair_question *questi
     struct vrs_error err;
     enum vrs_status status = question->ask(recording[0], path[0], recording[1], path[1],
                                            question->settings, &result, &err);
-    if (status != VRS_OK) {
-        message("%s", err.message);
-        return failure_exit(status);
+    return write_comparison(w, status, &err, result);
+}
+
+static int compare_traces(const struct pair_work *w, const struct pair_question *question,
+                          uint32_t second)
+{
+    struct vrs_result *result = NULL;
+    struct vrs_error err;
+    enum vrs_status status =
+        question->ask_traces(w->trace[0], w->inputs->at[0].path, w->trace[second],
+                             w->inputs->at[second].path, question->settings, &result, &err);
+    return write_comparison(w, status, &err, result);
+}
+
+/* One file is compared with itself. */
+static int compare(const struct pair_work *w, const struct pair_question *question)
+{
+    uint32_t second = w->inputs->count - 1;
+    bool first_is_trace = w->trace[0] != NULL;
+    if (first_is_trace != (w->trace[second] != NULL)) {
+        message("%s is a profiler trace and %s a memory snapshot, which have nothing that could be "
+                "compared; name two of one kind",
+                w->inputs->at[first_is_trace ? 0 : second].path,
+                w->inputs->at[first_is_trace ? second : 0].path);
+        return EXIT_USAGE;
     }
-    int written = answer_write(w->common, (struct vrs_write_options){ 0 }, result);
-    vrs_result_free(result);
-    return written;
+    return first_is_trace ? compare_traces(w, question, second)
+                          : compare_recordings(w, question, second);
 }
 
 static int read_and_compare(const struct common *common, const struct inputs *inputs,
                             const struct pair_question *question)
 {
-    struct pair_work w = { .common = common, .inputs = inputs };
+    struct pair_work w = { .common = common,
+                           .inputs = inputs,
+                           .reads_traces = question->ask_traces != NULL };
     struct vrs_error err;
     int exit_status = EXIT_DONE;
     progress_start("reading");
@@ -94,8 +137,10 @@ static int read_and_compare(const struct common *common, const struct inputs *in
         }
     if (exit_status == EXIT_DONE)
         exit_status = compare(&w, question);
-    for (uint32_t i = 0; i < inputs->count; i++)
+    for (uint32_t i = 0; i < inputs->count; i++) {
+        vrs_close_trace(w.trace[i]);
         vrs_close(w.file[i]);
+    }
     return exit_status;
 }
 

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,14 +15,15 @@
 #include "options.h"
 #include "text_file.h"
 #include "vramscope/snapshot.h"
+#include "vramscope/trace.h"
 
 struct check_settings {
     struct common common;
-    struct option_pairs pairs;
+    struct option_pairs pairs, trace_pairs;
     const char *budget, *rules, *baseline, *format;
     bool strict, allow_estimates;
     /* What is made of them. */
-    struct vrs_limit limit[OPTION_LIST_MOST];
+    struct vrs_limit limit[OPTION_LIST_MOST], trace_limit[OPTION_LIST_MOST];
     char *budget_text, *rules_text;
     const struct vrs_recording *baseline_recording;
 };
@@ -30,6 +32,11 @@ struct check_settings {
 #define LIMIT(name, argument, help)                                                                \
     {                                                                                              \
         0, name, argument, help, OPTION_PAIR, IN(pairs), NULL                                      \
+    }
+
+#define TRACE_LIMIT(name, argument, help)                                                          \
+    {                                                                                              \
+        0, name, argument, help, OPTION_PAIR, IN(trace_pairs), NULL                                \
     }
 
 static const struct option_spec limits[] = {
@@ -58,6 +65,14 @@ static const struct option_spec limits[] = {
     LIMIT("no-new-site", "SIZE", "no site of more than SIZE that --baseline does not have"),
     LIMIT("tolerance", "SIZE|SHARE",
           "growth that counts as noise, added to the last three limits (default 0)"),
+    TRACE_LIMIT("min-busy", "SHARE",
+                "of a profiler trace: least share of its time that a device is busy, as 70%"),
+    TRACE_LIMIT("max-idle", "SHARE", "of a trace: largest share that a device is idle"),
+    TRACE_LIMIT("max-step", "TIME",
+                "of a trace: longest median of a step, with the device work that it launched, as "
+                "120ms"),
+    TRACE_LIMIT("max-memory-peak", "SIZE",
+                "of a trace: most bytes that its memory events have in use on a device"),
     { 0, "budget", "FILE", "more limits, lines of NAME = VALUE; options replace them", OPTION_PATH,
       IN(budget), NULL },
     { 0, "baseline", "FILE",
@@ -108,6 +123,18 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
     return vrs_check(recording, &o, ret, err);
 }
 
+static struct vrs_trace_check_options trace_options_of(const struct check_settings *s,
+                                                       const char *path)
+{
+    return (struct vrs_trace_check_options){
+        .size = sizeof(struct vrs_trace_check_options),
+        .path = path,
+        .limit = s->trace_limit,
+        .limits = s->trace_pairs.count,
+        .strict = s->strict,
+    };
+}
+
 static enum vrs_format format_of(const char *name)
 {
     static const struct {
@@ -123,6 +150,38 @@ static enum vrs_format format_of(const char *name)
     return VRS_TEXT;
 }
 
+static enum vrs_status ask_trace(const struct vrs_trace *trace, const char *path,
+                                 const void *settings, struct vrs_result **ret,
+                                 struct vrs_error *err)
+{
+    const struct check_settings *s = settings;
+    enum vrs_format format = format_of(s->format);
+    if (format != VRS_TEXT && format != VRS_JSON && format != VRS_CSV) {
+        snprintf(err->message, sizeof err->message,
+                 "a profiler trace, whose limits are shown as text, json or csv, not as %s",
+                 s->format);
+        err->status = VRS_USAGE;
+        err->offset = UINT64_MAX;
+        return VRS_USAGE;
+    }
+    struct vrs_trace_check_options o = trace_options_of(s, path);
+    return vrs_trace_check(trace, &o, ret, err);
+}
+
+/* Limits of traces stand beside those of snapshots; there has to be one of either. */
+static enum vrs_status check_limits(const struct check_settings *s, struct vrs_error *err)
+{
+    struct vrs_check_options words = options_of(s, NULL);
+    struct vrs_trace_check_options trace_words = trace_options_of(s, NULL);
+    enum vrs_status status = VRS_OK;
+    bool has_words = words.limits > 0 || words.budget != NULL || words.rules != NULL;
+    if (trace_words.limits > 0)
+        status = vrs_trace_check_check(&trace_words, err);
+    if (status == VRS_OK && (has_words || trace_words.limits == 0))
+        status = vrs_check_check(&words, s->baseline != NULL, err);
+    return status;
+}
+
 /* Words that make no sense are said before any file is read. */
 static int read_words(struct check_settings *s)
 {
@@ -134,12 +193,14 @@ static int read_words(struct check_settings *s)
     }
     for (uint32_t i = 0; i < s->pairs.count; i++)
         s->limit[i] = (struct vrs_limit){ s->pairs.at[i].name, s->pairs.at[i].value };
+    for (uint32_t i = 0; i < s->trace_pairs.count; i++)
+        s->trace_limit[i] =
+            (struct vrs_limit){ s->trace_pairs.at[i].name, s->trace_pairs.at[i].value };
     if (s->budget != NULL && text_file_read("--budget", s->budget, &s->budget_text) != EXIT_DONE)
         return EXIT_USAGE;
     if (s->rules != NULL && text_file_read("--rules", s->rules, &s->rules_text) != EXIT_DONE)
         return EXIT_USAGE;
-    struct vrs_check_options words = options_of(s, NULL);
-    if (vrs_check_check(&words, s->baseline != NULL, &err) == VRS_OK)
+    if (check_limits(s, &err) == VRS_OK)
         return EXIT_DONE;
     message("%s", err.message);
     return EXIT_USAGE;
@@ -192,6 +253,7 @@ static int run(const struct command *self, int argc, char **argv)
         ended = open_baseline(&settings, &baseline);
     struct verb_question question = {
         .ask = ask,
+        .ask_trace = ask_trace,
         .settings = &settings,
         .write = { .format = format_of(settings.format) },
         .strict = settings.strict,
@@ -207,7 +269,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_check = {
     .name = "check",
-    .summary = "whether a recording stays within limits of memory, for CI",
+    .summary = "whether a recording stays within its limits, for CI",
     .synopsis = "[options] FILE...",
     .about =
         "One line for each limit: PASS, FAIL or INCONCLUSIVE. A limit fails when its value\n"
@@ -218,6 +280,7 @@ const struct command cmd_check = {
     .examples = "vramscope check run.pickle --max-peak 24GiB # the peak of one run\n"
                 "vramscope check run.pickle --no-oom # it never ran out\n"
                 "vramscope check ranks/ --budget limits.txt # limits from a file\n"
+                "vramscope check run.pt.trace.json.gz --min-busy 70% # of a profiler trace\n"
                 "vramscope check b.pickle --baseline a.pickle --max-delta 2% # growth\n",
     .options = { limits, input_options, output_options },
     .run = run,

@@ -2,6 +2,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "command.h"
 #include "help.h"
@@ -9,12 +11,14 @@
 #include "options.h"
 #include "pair.h"
 #include "vramscope/snapshot.h"
+#include "vramscope/trace.h"
 
 struct diff_settings {
     struct common common;
     const char *at, *to, *by, *weight, *key, *per, *fail_over;
     int64_t to_device;
-    uint64_t fail_over_bytes, fail_over_millionths; /* plus 1 */
+    uint64_t fail_over_bytes, fail_over_millionths; /* plus 1, as the next */
+    int64_t fail_over_ns;
 };
 
 #define IN(member) offsetof(struct diff_settings, member)
@@ -47,9 +51,9 @@ static const struct option_spec options[] = {
       NULL },
     { 0, "fail-over", "LIMIT",
       "exit with 1 where B's total is above A's by more than a size, as 512MiB, or a share of A's, "
-      "as 5%",
+      "as 5%; of traces B's median step, by a time, as 5ms, or a share",
       OPTION_TEXT, IN(fail_over), NULL },
-    OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),
+    OPTION_ROWS("show at most COUNT rows (default 20, of traces 10; in JSON all)"),
     { 's', "stacks", NULL,
       "print the stacks of both sides under each row: frames of Python, the operator and the node "
       "of autograd",
@@ -67,12 +71,15 @@ static const struct option_spec options[] = {
 static bool read_limit(struct diff_settings *s)
 {
     uint64_t limit = 0;
+    int64_t ns = 0;
     if (s->fail_over == NULL)
         return true;
     if (vrs_share(s->fail_over, &limit))
         s->fail_over_millionths = limit + 1;
     else if (vrs_size(s->fail_over, &limit) && limit < UINT64_MAX)
         s->fail_over_bytes = limit + 1;
+    else if (vrs_duration(s->fail_over, &ns) && ns < INT64_MAX)
+        s->fail_over_ns = ns + 1;
     else
         return false;
     return true;
@@ -96,14 +103,72 @@ static struct vrs_diff_options options_of(const struct diff_settings *s)
     };
 }
 
+static enum vrs_status refuse(struct vrs_error *err, const char *why)
+{
+    snprintf(err->message, sizeof err->message, "%s", why);
+    err->status = VRS_USAGE;
+    err->offset = UINT64_MAX;
+    return VRS_USAGE;
+}
+
 static enum vrs_status ask(const struct vrs_recording *a, const char *a_path,
                            const struct vrs_recording *b, const char *b_path, const void *settings,
                            struct vrs_result **ret, struct vrs_error *err)
 {
-    struct vrs_diff_options o = options_of(settings);
+    const struct diff_settings *s = settings;
+    struct vrs_diff_options o = options_of(s);
+    if (s->fail_over_ns != 0)
+        return refuse(err, "--fail-over with a time is of profiler traces; of memory snapshots it "
+                           "takes a size or a share");
     o.about.path = a_path;
     o.b_path = b_path;
     return vrs_diff(a, b, &o, ret, err);
+}
+
+/* Which option is of snapshots alone; NULL: none that is there. */
+static const char *snapshot_option(const struct diff_settings *s)
+{
+    return s->by != NULL          ? "--by"
+           : s->weight != NULL    ? "--weight"
+           : s->key != NULL       ? "--key"
+           : s->per != NULL       ? "--per"
+           : s->to_device != 0    ? "--to-device"
+           : s->common.device != 0 ? "--device"
+           : s->common.stacks     ? "--stacks"
+                                  : NULL;
+}
+
+static enum vrs_status ask_traces(const struct vrs_trace *a, const char *a_path,
+                                  const struct vrs_trace *b, const char *b_path,
+                                  const void *settings, struct vrs_result **ret,
+                                  struct vrs_error *err)
+{
+    const struct diff_settings *s = settings;
+    const char *option = snapshot_option(s);
+    char words[80];
+    if (option != NULL) {
+        snprintf(words, sizeof words, "%s is of memory snapshots, and these are profiler traces",
+                 option);
+        return refuse(err, words);
+    }
+    if (s->fail_over_bytes != 0)
+        return refuse(err, "--fail-over with a size is of memory snapshots; of profiler traces it "
+                           "takes a time, as 5ms, or a share");
+    struct vrs_trace_diff_options o = { .size = sizeof o,
+                                        .path = a_path,
+                                        .b_path = b_path,
+                                        .at = s->at,
+                                        .to = s->to,
+                                        .fail_over_ns = s->fail_over_ns,
+                                        .fail_over_millionths = s->fail_over_millionths };
+    return vrs_trace_diff(a, b, &o, ret, err);
+}
+
+/* Steps of snapshots are counted from 1, those of traces are as in their names: which it is, shows
+ * when the files are open. */
+static bool step_of_trace(const char *moment)
+{
+    return moment != NULL && strcmp(moment, "step:0") == 0;
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -114,16 +179,19 @@ static int run(const struct command *self, int argc, char **argv)
         return ended;
     struct vrs_error err;
     if (!read_limit(&settings)) {
-        message("--fail-over takes a size, as 512MiB, or a share of A's total, as 5%%, not \"%s\"",
+        message("--fail-over takes a size, as 512MiB, a time, as 5ms, or a share of A's total, as "
+                "5%%, not \"%s\"",
                 settings.fail_over);
         return EXIT_USAGE;
     }
     struct vrs_diff_options words = options_of(&settings);
+    words.at = step_of_trace(words.at) ? NULL : words.at;
+    words.to = step_of_trace(words.to) ? NULL : words.to;
     if (vrs_diff_check(&words, &err) != VRS_OK) {
         message("%s", err.message);
         return EXIT_USAGE;
     }
-    struct pair_question question = { .ask = ask, .settings = &settings };
+    struct pair_question question = { .ask = ask, .ask_traces = ask_traces, .settings = &settings };
     if (settings.to == NULL && settings.to_device == 0)
         question.one_refused =
             "diff compares two recordings, or two moments of one: name another FILE, or "
@@ -138,11 +206,16 @@ const struct command cmd_diff = {
     .about = "Deltas are B less A and add up to that of the totals. Sites are matched by\n"
              "their whole stacks, then by file, line and function of each frame, then\n"
              "without the line, then by likeness, which is shown with its score; what is\n"
-             "left is new or gone. Exit status: 0 done, 1 above the limit of --fail-over,\n"
-             "2 usage, 3 a file or the system failed, 130 interrupted.\n",
+             "left is new or gone.\n"
+             "Of two profiler traces, or two steps of one, medians of a step are compared,\n"
+             "row by row of the same name, and a change is called faster or slower only\n"
+             "where it is more than noise.\n"
+             "Exit status: 0 done, 1 above the limit of --fail-over, 2 usage, 3 a file or\n"
+             "the system failed, 130 interrupted.\n",
     .examples = "vramscope diff before.pickle after.pickle # peak against peak\n"
                 "vramscope diff run.pickle --at step:2 --to step:3 # two steps of one run\n"
                 "vramscope diff a.pickle b.pickle --weight allocs --per step # churn\n"
+                "vramscope diff a.trace.json.gz b.trace.json.gz # steps of two profiler traces\n"
                 "vramscope diff main.pickle pr.pickle --fail-over 2% # for CI\n",
     .options = { options, input_options, output_options },
     .run = run,

@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "answer.h"
 #include "command.h"
@@ -11,6 +12,7 @@
 #include "options.h"
 #include "rank_map.h"
 #include "vramscope/snapshot.h"
+#include "vramscope/trace.h"
 
 struct report_settings {
     struct common common;
@@ -94,6 +96,24 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
     return vrs_report(recording, &o, ret, err);
 }
 
+/* The page of `vramscope trace`. */
+static enum vrs_status ask_trace(const struct vrs_trace *trace, const char *path,
+                                 const void *settings, struct vrs_result **ret,
+                                 struct vrs_error *err)
+{
+    const struct report_settings *s = settings;
+    if (s->markdown || s->trust) {
+        snprintf(err->message, sizeof err->message,
+                 "a profiler trace, and %s is of memory snapshots",
+                 s->markdown ? "--markdown" : "--trust");
+        err->status = VRS_USAGE;
+        err->offset = UINT64_MAX;
+        return VRS_USAGE;
+    }
+    struct vrs_trace_options o = { .size = sizeof o, .path = path };
+    return vrs_trace_report(trace, &o, ret, err);
+}
+
 /* Markdown is a form of the usual page. */
 static bool forms_agree(const struct report_settings *s)
 {
@@ -127,6 +147,7 @@ static int run(const struct command *self, int argc, char **argv)
     ended = rank_map_read(settings.rank_map, &settings.map);
     struct verb_question question = {
         .ask = ask,
+        .ask_trace = ask_trace,
         .check_inputs = check_inputs,
         .observe = observe,
         .again = again,

@@ -13,6 +13,7 @@
 #include "message.h"
 #include "options.h"
 #include "terminal.h"
+#include "trace_rewrite.h"
 #include "vramscope/trace.h"
 
 struct trace_settings {
@@ -20,6 +21,7 @@ struct trace_settings {
     bool ops, kernels, gaps, steps, memory, calls, as_framework;
     bool phases, launches, findings;
     struct option_list thresholds;
+    struct trace_rewrite rewrite;
 };
 
 #define IN(member) offsetof(struct trace_settings, member)
@@ -50,6 +52,7 @@ static const struct option_spec options[] = {
       OPTION_FLAG, IN(as_framework), NULL },
     OPTION_ROWS("print at most COUNT rows of each table (default 5 on the page, else all)"),
     OPTION_CSV("the one part that was asked for, or the operators,"),
+    OPTIONS_TRACE_REWRITE(struct trace_settings, rewrite),
     { 0, "limit", "NAME=VALUE",
       "raise a limit on what a file may contain: nesting, string, strings, items, unpacked",
       OPTION_LIMIT, offsetof(struct common, limits), "nesting= string= strings= items= unpacked=" },
@@ -185,6 +188,12 @@ static int run(const struct command *self, int argc, char **argv)
     }
     if (!thresholds_known(&settings))
         return EXIT_USAGE;
+    if (trace_rewrite_wanted(&settings.rewrite)) {
+        if (sections_of(&settings) == 0)
+            return trace_rewrite_run(&settings.common, &settings.rewrite, files, argv);
+        message("--repair and --slice write a trace, which has no parts; leave one of them out");
+        return EXIT_USAGE;
+    }
     int found = inputs_find(files, argv, &inputs);
     inputs_sort(&inputs);
     if (found == EXIT_USAGE || answer_output_is_input("-o", settings.common.output, &inputs))
@@ -206,7 +215,8 @@ const struct command cmd_trace = {
              "Exit status: 0 done, 2 usage, 3 a file or the system failed, 130 interrupted.\n",
     .examples = "vramscope trace run.pt.trace.json.gz # the page\n"
                 "vramscope trace run.pt.trace.json.gz --gaps # why the GPU was idle\n"
-                "vramscope trace run.pt.trace.json.gz --ops -n 30 # thirty operators\n",
+                "vramscope trace run.pt.trace.json.gz --ops -n 30 # thirty operators\n"
+                "vramscope trace run.pt.trace.json.gz --slice 3..5 -o small.json # three steps\n",
     .options = { options, output_options },
     .run = run,
 };

@@ -202,10 +202,6 @@ VRS_API enum vrs_status vrs_diff_check(const struct vrs_diff_options *options,
                                        struct vrs_error *err);
 
 /* Does a recording keep a budget? */
-struct vrs_limit {
-    const char *name;  /* an option of `vramscope check` without its dashes: "max-peak", "no-oom" */
-    const char *value; /* "24GiB", "activation=8GiB", "105%"; NULL where the limit has none */
-};
 struct vrs_check_options {
     size_t size;
     struct vrs_about about;        /* folders of absolute paths are not shown */

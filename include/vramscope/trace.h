@@ -25,6 +25,10 @@ VRS_API enum vrs_status vrs_open_trace(const char *path, const struct vrs_open_o
 VRS_API enum vrs_status vrs_open_trace_bytes(const void *bytes, size_t len, const char *name,
                                              const struct vrs_open_options *options,
                                              struct vrs_trace **ret, struct vrs_error *err);
+/* Opens whatever a path holds, told by its bytes: one of the two is given, the other is NULL. */
+VRS_API enum vrs_status vrs_open_any(const char *path, const struct vrs_open_options *options,
+                                     struct vrs_file **ret_file, struct vrs_trace **ret_trace,
+                                     struct vrs_error *err);
 VRS_API void vrs_close_trace(struct vrs_trace *trace);
 
 /* Parts of VRS_TEXT, each with all its rows. */
@@ -62,6 +66,55 @@ VRS_API const char *vrs_trace_threshold(size_t i);
 VRS_API enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
                                          const struct vrs_trace_options *options,
                                          struct vrs_result **ret, struct vrs_error *err);
+
+/* Does a trace keep limits: "min-busy" and "max-idle" with a share of the time from the first to
+ * the last work of the device that kept it worst, "max-step" with a time, "max-memory-peak" with a
+ * size. */
+struct vrs_trace_check_options {
+    size_t size;
+    const char *path;              /* as above */
+    const struct vrs_limit *limit; /* a later one replaces an earlier of the same name */
+    uint32_t limits;
+    bool strict; /* undecided is not good enough */
+};
+VRS_API enum vrs_status vrs_trace_check(const struct vrs_trace *trace,
+                                        const struct vrs_trace_check_options *options,
+                                        struct vrs_result **ret, struct vrs_error *err);
+
+/* VRS_USAGE for words that make no sense of whatever trace. */
+VRS_API enum vrs_status vrs_trace_check_check(const struct vrs_trace_check_options *options,
+                                              struct vrs_error *err);
+
+/* Writes a trace, or a part of it, as Chrome Trace Event JSON: what was read of a damaged file, as a
+ * file without damage; or some steps with the device work that they launched. */
+struct vrs_trace_rewrite_options {
+    size_t size;
+    const char *steps; /* "3..5", by the numbers in their names; NULL: all of the trace */
+    bool drop_python;
+    int64_t min_duration_ns; /* shorter host events go, unless kept device work needs them */
+};
+VRS_API enum vrs_status vrs_trace_rewrite(const struct vrs_trace *trace,
+                                          const struct vrs_trace_rewrite_options *options,
+                                          const struct vrs_sink *sink, struct vrs_error *err);
+
+/* VRS_USAGE for words that make no sense of whatever trace. */
+VRS_API enum vrs_status vrs_trace_rewrite_check(const struct vrs_trace_rewrite_options *options,
+                                                struct vrs_error *err);
+
+/* What changed from `a` to `b`, which may be one trace: medians of a step. */
+struct vrs_trace_diff_options {
+    size_t size;
+    const char *path, *b_path; /* as above */
+    const char *at;            /* NULL: all steps; "step:3": that of this number */
+    const char *to;            /* of `b`, where it is another one */
+    /* vrs_verdict is VRS_NO where B's median step is above A's by more than this; plus 1, 0: no
+     * limit. */
+    int64_t fail_over_ns;
+    uint64_t fail_over_millionths; /* of A's */
+};
+VRS_API enum vrs_status vrs_trace_diff(const struct vrs_trace *a, const struct vrs_trace *b,
+                                       const struct vrs_trace_diff_options *options,
+                                       struct vrs_result **ret, struct vrs_error *err);
 
 #ifdef __cplusplus
 }

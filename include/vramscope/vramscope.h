@@ -224,6 +224,16 @@ VRS_API void vrs_size_text(int64_t bytes, char ret[VRS_SIZE_TEXT]);
  * none. */
 VRS_API bool vrs_share(const char *text, uint64_t *ret);
 
+/* All of a text as nanoseconds: "120ms", "1.5 s", "5us".  False, with `*ret` untouched, where it is
+ * none. */
+VRS_API bool vrs_duration(const char *text, int64_t *ret);
+
+/* A limit of a check. */
+struct vrs_limit {
+    const char *name;  /* an option of `vramscope check` without its dashes: "max-peak", "no-oom" */
+    const char *value; /* "24GiB", "activation=8GiB", "105%"; NULL where the limit has none */
+};
+
 /* Whether a file is a page or a picture that vrs_view, vrs_index or vrs_picture wrote, by a mark
  * near its beginning, or a JSON document of one of our schemas; one that cannot be read, or has no
  * name ("-"), is none. */

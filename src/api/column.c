@@ -134,6 +134,11 @@ bool vrs_share(const char *text, uint64_t *ret)
     return share_read(str_from(text), ret);
 }
 
+bool vrs_duration(const char *text, int64_t *ret)
+{
+    return duration_read(str_from(text), ret);
+}
+
 const char *vrs_version(void)
 {
     return VRAMSCOPE_VERSION;

@@ -143,9 +143,9 @@ static struct ahead_options ahead_for(uint64_t size_bytes, uint32_t threads)
     };
 }
 
-static enum vrs_status open_source(struct source source, uint64_t size_bytes, const char *path,
-                                   const struct vrs_open_options *options, struct vrs_file **ret,
-                                   struct vrs_error *err)
+enum vrs_status open_recordings(struct source source, uint64_t size_bytes, const char *path,
+                                const struct vrs_open_options *options, struct vrs_file **ret,
+                                struct vrs_error *err)
 {
     struct vrs_open_options o = { 0 };
     options_take(&o, sizeof o, options);
@@ -188,7 +188,7 @@ static enum vrs_status open_file(void *arg, struct source source, uint64_t size_
                                  const struct vrs_open_options *options, struct vrs_error *err)
 {
     const struct opened *o = arg;
-    return open_source(source, size_bytes, o->path, options, o->ret, err);
+    return open_recordings(source, size_bytes, o->path, options, o->ret, err);
 }
 
 enum vrs_status vrs_open(const char *path, const struct vrs_open_options *options,
@@ -204,7 +204,7 @@ enum vrs_status vrs_open_bytes(const void *bytes, size_t len, const char *name,
 {
     const uint8_t *at = bytes;
     struct memory_bytes memory = { .start = at, .end = len == 0 ? at : at + len };
-    return open_source(source_of_memory(&memory), len, name, options, ret, err);
+    return open_recordings(source_of_memory(&memory), len, name, options, ret, err);
 }
 
 enum vrs_status vrs_open_stream(int64_t (*read)(void *arg, void *bytes, size_t len), void *arg,
@@ -212,7 +212,7 @@ enum vrs_status vrs_open_stream(int64_t (*read)(void *arg, void *bytes, size_t l
                                 struct vrs_file **ret, struct vrs_error *err)
 {
     struct stream stream = { read, arg };
-    return open_source(source_of_stream(&stream), UNKNOWN_U64, name, options, ret, err);
+    return open_recordings(source_of_stream(&stream), UNKNOWN_U64, name, options, ret, err);
 }
 
 void vrs_close(struct vrs_file *file)

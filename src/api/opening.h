@@ -18,6 +18,11 @@ typedef enum vrs_status opener(void *arg, struct source source, uint64_t size_by
 enum vrs_status open_path(const char *path, const struct vrs_open_options *options, opener *open,
                           void *arg, struct vrs_error *err) MUST_CHECK;
 
+/* Recordings out of an input, which is called `path`. */
+enum vrs_status open_recordings(struct source source, uint64_t size_bytes, const char *path,
+                                const struct vrs_open_options *options, struct vrs_file **ret,
+                                struct vrs_error *err) MUST_CHECK;
+
 /* The caller's limits, the defaults where it gives none. */
 enum vrs_status limits_from(const struct vrs_limits *wanted, struct limits *ret,
                             struct vrs_error *err) MUST_CHECK;

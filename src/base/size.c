@@ -89,6 +89,30 @@ bool size_read(str text, uint64_t *ret)
     return false;
 }
 
+bool duration_read(str text, int64_t *ret)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } times[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 } };
+    struct decimal n;
+    if (!decimal_take(&text, &n))
+        return false;
+    while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
+        text = (str){ text.ptr + 1, text.len - 1 };
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        uint64_t unit = times[i].ns;
+        if (!str_equal(text, str_from(times[i].name)))
+            continue;
+        uint64_t more = n.part * unit / n.scale;
+        if (n.whole > ((uint64_t)INT64_MAX - more) / unit)
+            return false;
+        *ret = (int64_t)(n.whole * unit + more);
+        return true;
+    }
+    return false;
+}
+
 /* a / b to the nearest, half to even. */
 static uint64_t divide(uint64_t a, uint64_t b)
 {

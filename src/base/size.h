@@ -1,4 +1,4 @@
-/* size.h - sizes and shares as people type and read them. */
+/* size.h - sizes, shares and durations as people type and read them. */
 #ifndef VRS_BASE_SIZE_H
 #define VRS_BASE_SIZE_H
 
@@ -23,6 +23,10 @@ bool size_read(str text, uint64_t *ret);
 /* All of "5%", "2.5%" in millionths; decimals beyond the fourth do not count.  False, with `*ret`
  * untouched, where the text is no share or does not fit. */
 bool share_read(str text, uint64_t *ret);
+
+/* All of "120ms", "1.5 s", "5us", "800ns" in nanoseconds.  False, with `*ret` untouched, where the
+ * text is no time or does not fit 63 bits. */
+bool duration_read(str text, int64_t *ret);
 
 enum { SIZE_TEXT = 32 };
 

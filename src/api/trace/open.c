@@ -16,12 +16,6 @@
 #include "vramscope/trace.h"
 #include "vramscope/vramscope.h"
 
-/* Where what was opened goes. */
-struct opened {
-    const char *path;
-    struct vrs_trace **ret;
-};
-
 static struct vrs_trace *make(const char *path)
 {
     void *trace = NULL, *name = NULL;
@@ -44,33 +38,46 @@ static void unmake(struct vrs_trace *t)
     vec_resize(&trace, 0, 0);
 }
 
-static enum vrs_status open_trace(void *arg, struct source source, uint64_t size_bytes,
-                                  const struct vrs_open_options *o, struct vrs_error *err)
+enum vrs_status open_trace(struct source source, uint64_t size_bytes, const char *path,
+                           const struct vrs_open_options *o, struct vrs_trace **ret,
+                           struct vrs_error *err)
 {
-    const struct opened *opened = arg;
     struct limits limits;
     TRY(limits_from(o->limits, &limits, err));
     struct read_trace_options read = { .limits = &limits,
                                        .size_bytes = size_bytes,
                                        .progress = o->progress,
                                        .progress_arg = o->progress_arg };
-    struct vrs_trace *t = make(opened->path);
+    struct vrs_trace *t = make(path);
     if (t == NULL)
         return vrs_no_memory(err);
     t->size_bytes = size_bytes;
     enum vrs_status status = read_trace(source, &read, &t->model, err);
     if (status == VRS_OK)
-        *opened->ret = t;
+        *ret = t;
     else
         unmake(t);
     return status;
+}
+
+/* Where what was opened goes. */
+struct opened {
+    const char *path;
+    struct vrs_trace **ret;
+};
+
+static enum vrs_status open_file(void *arg, struct source source, uint64_t size_bytes,
+                                 const struct vrs_open_options *o, struct vrs_error *err)
+{
+    const struct opened *opened = arg;
+    return open_trace(source, size_bytes, opened->path, o, opened->ret, err);
 }
 
 enum vrs_status vrs_open_trace(const char *path, const struct vrs_open_options *options,
                                struct vrs_trace **ret, struct vrs_error *err)
 {
     struct opened opened = { path, ret };
-    return open_path(path, options, open_trace, &opened, err);
+    return open_path(path, options, open_file, &opened, err);
 }
 
 enum vrs_status vrs_open_trace_bytes(const void *bytes, size_t len, const char *name,
@@ -79,10 +86,9 @@ enum vrs_status vrs_open_trace_bytes(const void *bytes, size_t len, const char *
 {
     const uint8_t *at = bytes;
     struct memory_bytes memory = { .start = at, .end = len == 0 ? at : at + len };
-    struct opened opened = { name, ret };
     struct vrs_open_options o = { 0 };
     options_take(&o, sizeof o, options);
-    return open_trace(&opened, source_of_memory(&memory), len, &o, err);
+    return open_trace(source_of_memory(&memory), len, name, &o, ret, err);
 }
 
 void vrs_close_trace(struct vrs_trace *trace)

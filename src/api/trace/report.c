@@ -1,11 +1,15 @@
 /* report.c - where the time of a trace went. */
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "analysis/trace/report/job.h"
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/rules/rules.h"
 #include "api/file.h"
 #include "api/result.h"
 #include "api/trace/trace_file.h"
+#include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
 #include "render/trace/trace_answer.h"
@@ -26,6 +30,31 @@ static enum vrs_status limits_of(const struct vrs_trace_options *o, struct trace
     return VRS_OK;
 }
 
+enum vrs_status trace_report_of(const struct vrs_trace *trace, const char *path, bool as_framework,
+                                const struct trace_limits *limits, struct arena *arena,
+                                struct trace_report *ret, struct vrs_error *err)
+{
+    TRY(trace_report_judge(&trace->model, as_framework, limits, arena, ret, err));
+    ret->file.size_bytes = trace->size_bytes;
+    ret->file.path = result_text(arena, str_from(path != NULL ? path : trace->path));
+    return ret->file.path.ptr == NULL ? vrs_no_memory(err) : VRS_OK;
+}
+
+/* Files of one job are compared with one another. */
+static enum vrs_status join_reports(struct vrs_result *joined,
+                                    const struct vrs_result *const *parts, uint32_t count,
+                                    struct vrs_error *err)
+{
+    struct trace_set *set = arena_array(joined->arena, struct trace_set, 1);
+    (void)parts;
+    (void)count;
+    if (set == NULL ||
+        !job_of_files(joined->set.answers, joined->set.count, joined->arena, &set->ranks))
+        return vrs_no_memory(err);
+    joined->set.more = set;
+    return VRS_OK;
+}
+
 enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
                                  const struct vrs_trace_options *options, struct vrs_result **ret,
                                  struct vrs_error *err)
@@ -38,14 +67,10 @@ enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
     if (result == NULL)
         return vrs_no_memory(err);
     struct trace_report *report = result->set.answers;
-    enum vrs_status status = trace_report_judge(&trace->model, o.as_framework, &limits,
-                                                result->arena, report, err);
+    enum vrs_status status =
+        trace_report_of(trace, o.path, o.as_framework, &limits, result->arena, report, err);
     report->sections = o.sections;
-    report->file.size_bytes = trace->size_bytes;
-    report->file.path =
-        result_text(result->arena, str_from(o.path != NULL ? o.path : trace->path));
-    if (status == VRS_OK && report->file.path.ptr == NULL)
-        status = vrs_no_memory(err);
+    result->join = join_reports;
     if (status == VRS_OK)
         *ret = result;
     else

@@ -7,6 +7,9 @@
 
 #include "analysis/trace/phases/phases.h"
 #include "analysis/trace/queue/queue.h"
+#include "analysis/trace/check/trace_check.h"
+#include "analysis/trace/diff/trace_diff.h"
+#include "analysis/trace/report/job.h"
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/rules/rules.h"
 #include "base/buf.h"
@@ -24,7 +27,22 @@ const struct answer_kind trace_answer = {
     .bytes = sizeof(struct trace_report),
     .document = &trace_report_row_type,
     .sentence = trace_finding_sentence,
+    .set = &trace_set_row_type,
     .form = { [ANSWER_TEXT] = trace_answer_text, [ANSWER_JSON] = trace_answer_json, [ANSWER_CSV] = trace_answer_csv },
+};
+
+const struct answer_kind trace_check_answer = {
+    .verb = "trace-check",
+    .bytes = sizeof(struct trace_check),
+    .document = &trace_check_row_type,
+    .form = { [ANSWER_TEXT] = trace_check_text, [ANSWER_JSON] = answer_json, [ANSWER_CSV] = answer_csv },
+};
+
+const struct answer_kind trace_diff_answer = {
+    .verb = "trace-diff",
+    .bytes = sizeof(struct trace_diff),
+    .document = &trace_diff_row_type,
+    .form = { [ANSWER_TEXT] = trace_diff_text, [ANSWER_JSON] = answer_json, [ANSWER_CSV] = answer_csv },
 };
 
 static void put_members(struct json *j, struct out *out, const struct answer_set *set, uint32_t i,
@@ -48,6 +66,10 @@ void trace_answer_json(struct out *out, const struct answer_set *set, bool sever
     struct json j;
     document_begin(&j, out, set->kind->verb, several, options);
     document_files(&j, out, set, several, put_members, options);
+    if (several) {
+        const struct fields_json w = { &j, out, set->kind, NULL, UINT32_MAX };
+        fields_members(&w, &trace_set_row_type, set->more, NULL);
+    }
     document_end(&j);
 }
 

@@ -1,11 +1,12 @@
-/* trace_answer.h - the kind of answer about a profiler trace. */
+/* trace_answer.h - the kinds of answers about profiler traces. */
 #ifndef VRS_RENDER_TRACE_TRACE_ANSWER_H
 #define VRS_RENDER_TRACE_TRACE_ANSWER_H
 
 #include "render/answer/answer.h"
 
-extern const struct answer_kind trace_answer;
+extern const struct answer_kind trace_answer, trace_check_answer, trace_diff_answer;
 
 answer_renderer trace_answer_text, trace_answer_json, trace_answer_csv;
+answer_renderer trace_check_text, trace_diff_text;
 
 #endif

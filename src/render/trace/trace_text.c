@@ -5,6 +5,8 @@
 
 #include "analysis/trace/busy/busy.h"
 #include "analysis/trace/figures/figures.h"
+#include "analysis/trace/ranks/trace_ranks.h"
+#include "analysis/trace/report/job.h"
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/tables/tables.h"
 #include "base/buf.h"
@@ -17,6 +19,7 @@
 #include "render/trace/trace_findings.h"
 #include "render/trace/trace_launches.h"
 #include "render/trace/trace_phases.h"
+#include "render/trace/trace_ranks.h"
 #include "render/trace/trace_tables.h"
 #include "render/trace/trace_words.h"
 #include "render/write/escape.h"
@@ -258,11 +261,20 @@ static void put_sections(struct buf *to, const struct trace_report *r,
         trace_launches_tables(to, style, r, rows);
 }
 
+/* Below the page, where there are several. */
+static void put_ranks(struct buf *to, const struct trace_report *r, const struct trace_ranks *ranks,
+                      const struct render_options *options)
+{
+    if (ranks == NULL || r->sections != 0)
+        return;
+    buf_char(to, '\n');
+    trace_ranks_text(to, &options->style, ranks, options->rows);
+}
+
 void trace_answer_text(struct out *out, const struct answer_set *set, bool several,
                 const struct render_options *options)
 {
     const struct trace_report *reports = set->answers;
-    (void)several;
     for (uint32_t i = 0; i < set->count; i++) {
         if (i > 0)
             buf_char(&out->text, '\n');
@@ -272,6 +284,9 @@ void trace_answer_text(struct out *out, const struct answer_set *set, bool sever
             put_page(&out->text, &reports[i], options);
         else
             put_sections(&out->text, &reports[i], options);
+        put_ranks(&out->text, &reports[i], reports[i].ranks, options);
         out_flush(out, OUT_ENOUGH);
     }
+    if (several && set->more != NULL)
+        put_ranks(&out->text, &reports[0], ((const struct trace_set *)set->more)->ranks, options);
 }

@@ -102,11 +102,38 @@ static void a_number_is_taken_off(void **state)
     assert_true(n.whole == 12 && n.part == 0 && n.scale == 1 && text.len == 0);
 }
 
+static void times_have_units(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t ns;
+    } times[] = {
+        { "0ns", 0 },         { "7ns", 7 },       { "5us", 5000 },         { "120ms", 120000000 },
+        { "1.5 s", 1500000000 }, { "1.5ns", 1 },  { "0.000001s", 1000 },   { "1.25us", 1250 },
+        { "9223372036s", INT64_C(9223372036000000000) },
+    };
+    static const char *const wrong[] = { "",   "5",   "ms",  "-1ms", "5 m",        "5MS",
+                                         "1e3ms", "5ms ", ".5ms", "9223372037s", "1.1234567s" };
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        int64_t ns = -1;
+        assert_true(duration_read(str_from(times[i].text), &ns));
+        assert_int_equal(ns, times[i].ns);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        int64_t ns = -1;
+        if (duration_read(str_from(wrong[i]), &ns))
+            fail_msg("\"%s\" is no time", wrong[i]);
+        assert_int_equal(ns, -1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_have_units),
         cmocka_unit_test(shares_are_millionths),
+        cmocka_unit_test(times_have_units),
         cmocka_unit_test(other_text_is_no_size),
         cmocka_unit_test(a_number_is_taken_off),
     };

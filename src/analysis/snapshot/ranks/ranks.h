@@ -91,8 +91,4 @@ enum vrs_status ranks_compute(struct rank_unit *unit, uint32_t units, bool one_c
  * the unit's file is cut. */
 bool ranks_over_median(const struct ranks *ranks, const struct rank_unit *unit, int64_t *ret);
 
-/* The last "rank3", "rank-3", "rank_3" in a file's name, else in its folders', else the last "_3"
- * in its name; -1: none. */
-int64_t rank_of_path(str path);
-
 #endif

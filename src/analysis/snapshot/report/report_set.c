@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/attribution/rank_of_path.h"
 #include "analysis/snapshot/curves/curves.h"
-#include "analysis/snapshot/ranks/ranks.h"
 #include "analysis/snapshot/report/report.h"
 #include "analysis/snapshot/report/totals.h"
 #include "analysis/snapshot/report/units.h"

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/attribution/rank_of_path.h"
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/ranks/device_summary.h"
 #include "analysis/snapshot/ranks/ranks.h"

@@ -9,6 +9,8 @@
 #include "analysis/trace/busy/busy.h"
 #include "analysis/trace/phases/phases.h"
 #include "analysis/trace/queue/queue.h"
+#include "analysis/trace/ranks/trace_ranks.h"
+#include "analysis/trace/report/job.h"
 #include "analysis/trace/report/steps.h"
 #include "analysis/trace/rules/rules.h"
 #include "analysis/trace/study/names.h"
@@ -372,7 +374,9 @@ enum vrs_status trace_report_judge(const struct trace *t, bool as_framework,
                   ops_order(&scratch, arena, ret) &&
                   trace_phases_make(&s, arena, ret) &&
                   trace_launches_make(&s, arena, &ret->launches) &&
-                  trace_findings_make(&s, limits, arena, ret);
+                  trace_findings_make(&s, limits, arena, ret) &&
+                  rank_parts_make(&s, arena, &ret->rank) &&
+                  job_of_file(&ret->rank, arena, &ret->ranks);
         status = ok ? VRS_OK : vrs_no_memory(err);
     }
     arena_free(&scratch);

@@ -12,6 +12,7 @@
 #include "analysis/trace/phases/phases.h"
 #include "analysis/trace/queue/queue.h"
 #include "analysis/trace/rules/rules.h"
+#include "analysis/trace/ranks/trace_ranks.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
 #include "analysis/trace/tables/tables.h"
@@ -180,6 +181,8 @@ struct trace_report {
     uint32_t ops;
     int64_t self_cpu_ns; /* of all host events, in the table or not */
     struct figures figures;
+    struct rank_parts rank;          /* what it is compared with other files by */
+    const struct trace_ranks *ranks; /* of a file of several; or NULL */
 };
 
 /* Everything is taken from `arena`; path and size are the caller's to fill.  With `as_framework` the
@@ -193,8 +196,8 @@ enum vrs_status trace_report_judge(const struct trace *t, bool as_framework,
                                    const struct trace_limits *limits, struct arena *arena,
                                    struct trace_report *ret, struct vrs_error *err) MUST_CHECK;
 
-extern const struct row_type trace_report_row_type, trace_step_row_type, operator_row_type,
-    kernel_row_type, call_row_type, copy_row_type, long_gap_row_type, trace_memory_row_type;
+extern const struct row_type trace_report_row_type, trace_file_row_type, trace_step_row_type,
+    operator_row_type, kernel_row_type, call_row_type, copy_row_type, long_gap_row_type, trace_memory_row_type;
 
 extern const char *const trace_step_kind_names[STEP_KINDS];
 extern const char *const trace_step_source_names[STEP_SOURCES];

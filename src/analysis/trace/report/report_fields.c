@@ -6,6 +6,7 @@
 #include "analysis/trace/memory/memory.h"
 #include "analysis/trace/phases/phases.h"
 #include "analysis/trace/queue/queue.h"
+#include "analysis/trace/ranks/trace_ranks.h"
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/rules/rules.h"
 #include "analysis/trace/study/names.h"
@@ -59,7 +60,7 @@ static const struct field file_fields[] = {
     { "damage", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct trace_file, damage, damages),
       .row = &damage_row_type },
 };
-static const struct row_type file_row = ROW_TYPE("file", struct trace_file, file_fields);
+const struct row_type trace_file_row_type = ROW_TYPE("file", struct trace_file, file_fields);
 
 /* What was recorded. */
 
@@ -323,7 +324,7 @@ const struct row_type trace_memory_row_type =
 
 static const struct field report_fields[] = {
     { "file", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct trace_report, file),
-      .row = &file_row },
+      .row = &trace_file_row_type },
     { "capture", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct trace_report, capture),
       .row = &capture_row_type },
     { "linking", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct trace_report, linking),
@@ -364,6 +365,8 @@ static const struct field report_fields[] = {
     { "memory", NULL, UNIT_NONE, FIELD_ROWS,
       FIELD_LIST(struct trace_report, figures.memory.row, figures.memory.rows),
       .row = &trace_memory_row_type },
+    { "ranks", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct trace_report, ranks),
+      .row = &trace_ranks_row_type, .pointer = true },
 };
 const struct row_type trace_report_row_type =
     ROW_TYPE("trace", struct trace_report, report_fields);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/number.h"
 #include "base/str.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -127,9 +128,11 @@ static bool is_unlisted(str name)
     return is_one_of(name, names, COUNT(names));
 }
 
+#define STEP_BEGIN S("ProfilerStep#")
+
 static bool is_step(str name)
 {
-    const str begin = S("ProfilerStep#");
+    const str begin = STEP_BEGIN;
     if (!str_starts(name, begin) || name.len == begin.len)
         return false;
     for (size_t i = begin.len; i < name.len; i++)
@@ -184,6 +187,18 @@ bool names_make(const struct trace *t, struct arena *arena, struct names *ret)
         ret->blame[id] = (uint8_t)blame_of(name);
     }
     return true;
+}
+
+int64_t name_step_number(str name)
+{
+    const size_t begin = STEP_BEGIN.len;
+    uint64_t n = 0;
+    bool negative = false;
+    if (!is_step(name) ||
+        !number_integer((str){ name.ptr + begin, name.len - begin }, &n, &negative) ||
+        n > INT64_MAX)
+        return -1;
+    return (int64_t)n;
 }
 
 str name_without_number(str name)

@@ -43,6 +43,9 @@ struct names {
 /* False when out of memory. */
 bool names_make(const struct trace *t, struct arena *arena, struct names *ret);
 
+/* The number in ProfilerStep#n; -1: it is no step, or the number does not fit. */
+int64_t name_step_number(str name);
+
 /* The name of a range without the number that its calls are given: Optimizer.step#Adam.step stays,
  * enumerate(DataLoader)#loader.__next__#3 loses #3. */
 str name_without_number(str name);

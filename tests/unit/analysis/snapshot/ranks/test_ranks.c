@@ -11,6 +11,7 @@
 #include "analysis/snapshot/ranks/alignment.h"
 #include "analysis/snapshot/ranks/device_summary.h"
 #include "analysis/snapshot/ranks/mad.h"
+#include "analysis/attribution/rank_of_path.h"
 #include "analysis/snapshot/ranks/ranks.h"
 #include "analysis/snapshot/ranks/summary_moments.h"
 #include "base/arena.h"

@@ -1,0 +1,91 @@
+/* trace_rewrite.c - reads a trace and writes it, or a part of it, as a profiler would have. */
+#include "trace_rewrite.h"
+
+#include <stdint.h>
+
+#include "command.h"
+#include "inputs.h"
+#include "message.h"
+#include "output.h"
+#include "terminal.h"
+#include "vramscope/trace.h"
+
+bool trace_rewrite_wanted(const struct trace_rewrite *r)
+{
+    return r->repair || r->slice != NULL || r->drop_python || r->min_duration != NULL;
+}
+
+static bool read_words(const struct common *common, const struct trace_rewrite *r, int files,
+                       struct vrs_trace_rewrite_options *ret)
+{
+    struct vrs_error err;
+    *ret = (struct vrs_trace_rewrite_options){ .size = sizeof *ret,
+                                               .steps = r->slice,
+                                               .drop_python = r->drop_python };
+    if (!r->repair && r->slice == NULL)
+        message("%s is of --slice STEPS and --repair; name one of the two",
+                r->drop_python ? "--drop-python" : "--min-duration");
+    else if (common->json || common->csv)
+        message("--%s writes a trace, not %s; leave one of them out",
+                r->repair ? "repair" : "slice", common->json ? "--json" : "--csv");
+    else if (files != 1)
+        message("--%s takes one FILE", r->repair ? "repair" : "slice");
+    else if (r->min_duration != NULL && !vrs_duration(r->min_duration, &ret->min_duration_ns))
+        message("--min-duration takes a time, as 5us or 1ms, not \"%s\"", r->min_duration);
+    else if (vrs_trace_rewrite_check(ret, &err) != VRS_OK)
+        message("--slice: %s", err.message);
+    else
+        return true;
+    return false;
+}
+
+static bool read_progress(void *arg, uint64_t done, uint64_t total)
+{
+    (void)arg;
+    progress_bytes(done, total);
+    return true;
+}
+
+static int write_trace(const struct common *common, const struct vrs_trace *trace,
+                       const struct vrs_trace_rewrite_options *options, const char *path)
+{
+    struct output output;
+    struct vrs_error err;
+    if (output_open(&output, "-o", common->output) != EXIT_DONE)
+        return EXIT_FAILED;
+    struct vrs_sink sink = { output_write, &output };
+    enum vrs_status status = vrs_trace_rewrite(trace, options, &sink, &err);
+    /* The output knows best why a write failed. */
+    if (status != VRS_OK && output.error == 0) {
+        message_failure(path, &err);
+        output_close(&output, false);
+        return failure_exit(status);
+    }
+    return output_close(&output, status == VRS_OK);
+}
+
+int trace_rewrite_run(const struct common *common, const struct trace_rewrite *r, int files,
+                      char *const *names)
+{
+    struct vrs_trace_rewrite_options options;
+    struct vrs_limits limits = common->limits;
+    struct vrs_open_options open = { .size = sizeof open,
+                                     .limits = &limits,
+                                     .progress = read_progress };
+    struct vrs_trace *trace = NULL;
+    struct vrs_error err;
+    if (!read_words(common, r, files, &options) || !input_is_named(names[0]) ||
+        output_replaces("-o", common->output, names[0]))
+        return EXIT_USAGE;
+    limits.size = sizeof limits;
+    progress_start("reading");
+    enum vrs_status status = vrs_open_trace(names[0], &open, &trace, &err);
+    progress_hide();
+    if (status != VRS_OK) {
+        message_failure(names[0], &err);
+        return EXIT_FAILED;
+    }
+    int written = write_trace(common, trace, &options, names[0]);
+    vrs_close_trace(trace);
+    return written;
+}

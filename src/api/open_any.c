@@ -1,0 +1,47 @@
+/* open_any.c - from a path to what lies there, a snapshot or a trace. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/opening.h"
+#include "api/trace/trace_file.h"
+#include "base/fail.h"
+#include "format/input/window.h"
+#include "format/peek.h"
+#include "vramscope/trace.h"
+#include "vramscope/vramscope.h"
+
+/* Where what was opened goes. */
+struct opened_any {
+    const char *path;
+    struct vrs_file **file;
+    struct vrs_trace **trace;
+};
+
+static enum vrs_status open_either(void *arg, struct source source, uint64_t size_bytes,
+                                   const struct vrs_open_options *o, struct vrs_error *err)
+{
+    const struct opened_any *to = arg;
+    struct peeked peeked;
+    bool is_trace;
+    enum vrs_status status = peek_is_trace(source, &peeked, &is_trace, err);
+    if (status == VRS_OK && is_trace)
+        status = open_trace(source_of_peeked(&peeked), size_bytes, to->path, o, to->trace, err);
+    else if (status == VRS_OK)
+        status = open_recordings(source_of_peeked(&peeked), size_bytes, to->path, o, to->file, err);
+    peeked_free(&peeked);
+    return status;
+}
+
+enum vrs_status vrs_open_any(const char *path, const struct vrs_open_options *options,
+                             struct vrs_file **ret_file, struct vrs_trace **ret_trace,
+                             struct vrs_error *err)
+{
+    struct vrs_file *file = NULL;
+    struct vrs_trace *trace = NULL;
+    struct opened_any to = { path, &file, &trace };
+    TRY(open_path(path, options, open_either, &to, err));
+    *ret_file = file;
+    *ret_trace = trace;
+    return VRS_OK;
+}

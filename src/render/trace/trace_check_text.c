@@ -1,0 +1,158 @@
+/* trace_check_text.c - a trace held against limits, one line for each, for people. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/trace/check/trace_check.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "render/answer/answer.h"
+#include "render/answer/next.h"
+#include "render/trace/trace_answer.h"
+#include "render/write/cells.h"
+#include "render/write/escape.h"
+#include "render/write/human.h"
+#include "render/write/out.h"
+#include "render/write/text.h"
+
+enum check_column { OUTCOME, NAME, VALUE, ALLOWED, EVIDENCE, COLUMNS };
+
+static void put_amount(struct buf *to, const struct trace_check_row *row, int64_t value,
+                       double ratio)
+{
+    if (row->measure == TRACE_RATIO)
+        human_share(to, ratio);
+    else if (row->measure == TRACE_BYTES)
+        human_bytes(to, value);
+    else
+        human_ns(to, value > 0 ? (uint64_t)value : 0);
+}
+
+/* Why it is undecided, or whose value it is. */
+static void put_evidence(struct buf *to, const struct style *style,
+                         const struct trace_check_row *row)
+{
+    if (row->reason != NULL) {
+        buf_text(to, row->reason_text);
+    } else if (row->device.ptr != NULL) {
+        buf_text(to, "device ");
+        escape_text(to, row->device, style->ascii);
+    } else if (row->steps > 0) {
+        buf_text(to, row->steps > 1 ? "median of " : "");
+        human_counted(to, row->steps, "step", style->ascii);
+    }
+}
+
+static void fill_row(struct cells *cells, const struct style *style,
+                     const struct trace_check_row *row, str *cell)
+{
+    static const enum paint paints[TRACE_OUTCOMES] = { PAINT_GOOD, PAINT_BAD, PAINT_BOLD };
+    static const char *const words[TRACE_OUTCOMES] = { "PASS", "FAIL", "INCONCLUSIVE" };
+    struct buf *text = &cells->text;
+    paint_on(text, style, paints[row->outcome]);
+    buf_text(text, words[row->outcome]);
+    paint_off(text, style);
+    cell[OUTCOME] = cell_end(cells);
+    buf_text(text, trace_limit_names[row->kind]);
+    cell[NAME] = cell_end(cells);
+    if (row->known)
+        put_amount(text, row, row->value, row->value_ratio);
+    else
+        buf_char(text, '-');
+    cell[VALUE] = cell_end(cells);
+    put_amount(text, row, row->limit, row->limit_ratio);
+    cell[ALLOWED] = cell_end(cells);
+    put_evidence(text, style, row);
+    cell[EVIDENCE] = cell_end(cells);
+}
+
+static void put_rows(struct buf *to, const struct style *style, const struct trace_check *check)
+{
+    static const struct text_column columns[COLUMNS] = {
+        [OUTCOME] = { "", false, false, 0, CUT_END },
+        [NAME] = { "limit", false, false, 0, CUT_END },
+        [VALUE] = { "value", true, false, 0, CUT_END },
+        [ALLOWED] = { "allowed", true, false, 0, CUT_END },
+        [EVIDENCE] = { "evidence", false, true, 16, CUT_END },
+    };
+    struct cells cells;
+    cells_init(&cells, style);
+    str *cell = cells_array(&cells, check->rows, COLUMNS);
+    if (cell != NULL) {
+        for (uint32_t i = 0; i < check->rows; i++)
+            fill_row(&cells, style, &check->row[i], cell + (size_t)i * COLUMNS);
+        struct text_table table = { columns, COLUMNS, check->rows, cell, 0 };
+        text_table(to, style, &table);
+    }
+    cells_free(&cells, to);
+}
+
+static void put_file(struct buf *to, const struct style *style, const struct trace_check *check)
+{
+    str path = check->file.path;
+    paint_on(to, style, PAINT_BOLD);
+    escape_text(to, str_equal(path, S("-")) ? S("standard input") : path, style->ascii);
+    paint_off(to, style);
+    buf_text(to, check->file.complete ? ", profiler trace\n" : ", profiler trace, INCOMPLETE\n");
+}
+
+static void put_tally(struct buf *to, uint64_t all, uint64_t fails, uint64_t open)
+{
+    unsigned long long of = all;
+    if (fails == 0 && open == 0)
+        buf_format(to, all == 1 ? "the limit holds" : "all %llu limits hold", of);
+    if (fails > 0)
+        buf_format(to, "%llu of %llu limit%s exceeded", (unsigned long long)fails, of,
+                   all == 1 ? "" : "s");
+    if (open > 0)
+        buf_format(to, "%s%llu of %llu could not be decided", fails > 0 ? ", " : "",
+                   (unsigned long long)open, of);
+    buf_char(to, '\n');
+}
+
+/* Which part of `trace` tells more of a limit. */
+static void put_next(struct buf *to, const struct style *style, const struct trace_check *check,
+                     const struct trace_check_row *row)
+{
+    static const struct {
+        const char *options, *meaning;
+    } told_by[TRACE_LIMITS] = {
+        [TRACE_LIMIT_MIN_BUSY] = { " --gaps", "why the devices waited" },
+        [TRACE_LIMIT_MAX_IDLE] = { " --gaps", "why the devices waited" },
+        [TRACE_LIMIT_MAX_STEP] = { " --steps", "each step" },
+        [TRACE_LIMIT_MAX_MEMORY_PEAK] = { " --memory", "what the allocators had in use" },
+    };
+    next_line(to, style, "next", "trace", check->file.path, told_by[row->kind].options,
+              told_by[row->kind].meaning);
+}
+
+/* The command that tells more of the first limit that is exceeded. */
+static void put_first_failure(struct buf *to, const struct style *style,
+                              const struct trace_check *checks, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < checks[i].rows; k++)
+            if (checks[i].row[k].outcome == TRACE_FAIL) {
+                put_next(to, style, &checks[i], &checks[i].row[k]);
+                return;
+            }
+}
+
+void trace_check_text(struct out *out, const struct answer_set *set, bool several,
+                      const struct render_options *options)
+{
+    const struct trace_check *checks = set->answers;
+    uint64_t all = 0, fails = 0, open = 0;
+    (void)several;
+    for (uint32_t i = 0; i < set->count; i++) {
+        put_file(&out->text, &options->style, &checks[i]);
+        put_rows(&out->text, &options->style, &checks[i]);
+        buf_char(&out->text, '\n');
+        all += checks[i].rows;
+        fails += checks[i].fails;
+        open += checks[i].inconclusive;
+        out_flush(out, OUT_ENOUGH);
+    }
+    put_tally(&out->text, all, fails, open);
+    put_first_failure(&out->text, &options->style, checks, set->count);
+}

@@ -1,0 +1,15 @@
+/* trace_ranks.h - the ranks of a job, for people. */
+#ifndef VRS_RENDER_TRACE_TRACE_RANKS_H
+#define VRS_RENDER_TRACE_TRACE_RANKS_H
+
+#include <stdint.h>
+
+#include "analysis/trace/ranks/trace_ranks.h"
+#include "base/buf.h"
+#include "render/write/human.h"
+
+/* A sentence and three tables of at most so many rows; nothing where `ranks` is NULL. */
+void trace_ranks_text(struct buf *to, const struct style *style, const struct trace_ranks *ranks,
+                      uint32_t most);
+
+#endif

@@ -1,0 +1,134 @@
+"""Ranks of one job: step skew, the slowest rank, exposed communication, and who waited for whom; synthetic traces."""
+import json
+import random
+
+from recordings.small_traces import span, trace, write
+
+from conftest import run, some
+
+
+def rank_events(lengths, collectives, pid=1, device=0, name="ncclDevKernel_AllReduce"):
+    """Steps of these ns back to back; in each the collectives of that step (start in it, ns), launched at its begin,
+    beside a gemm of the first half of the step."""
+    events, at, number = [], 0, 0
+    for i, ns in enumerate(lengths):
+        events.append(span("ProfilerStep#%d" % i, "user_annotation", at, ns, pid, 1))
+        for start, length in collectives[i]:
+            number += 1
+            call = pid * 1000 + number
+            events += [span("cudaLaunchKernel", "cuda_runtime", at, 1, pid, 1, correlation=call),
+                       span(name, "kernel", at + start, length, device, 20, correlation=call)]
+        number += 1
+        call = pid * 1000 + number
+        events += [span("cudaLaunchKernel", "cuda_runtime", at + 1, 1, pid, 1, correlation=call),
+                   span("gemm", "kernel", at + 10, ns // 2, device, 7, correlation=call)]
+        at += ns
+    return events
+
+
+def ranks_of(*paths):
+    return run("trace", "-j", *paths, expect=0).json()["ranks"]
+
+
+RANKS = [([1000, 1000], [[(600, 100)], [(600, 50)]]), ([1000, 1300], [[(400, 300)], [(650, 20)]])]
+
+
+def check(found, by):
+    assert found["ranked_by"] == by and [r["rank"] for r in found["ranks"]] == [0, 1]
+    first, second = found["ranks"]
+    # Rank 0: its collectives begin 600 into steps whose gemm ends at 510; of rank 1 the first overlaps by 110.
+    assert (first["communication_ns"], first["exposed_communication_ns"]) == (150, 150)
+    assert (second["communication_ns"], second["exposed_communication_ns"]) == (320, 300 - 110 + 10)
+    assert (first["collective_ns"], first["waiting_ns"], first["waiting_ratio"]) == (150, 30, 0.2)
+    assert (second["collective_ns"], second["waiting_ns"], second["waiting_ratio"]) == (320, 200, 0.625)
+    assert [(s["step"], s["ranks"], s["shortest_ns"], s["longest_ns"], s["skew_ns"], s["slowest_rank"])
+            for s in found["steps"]] == [(0, 2, 1000, 1000, 0, None), (1, 2, 1000, 1300, 300, 1)]
+    assert (first["slowest_steps"], second["slowest_steps"]) == (0, 1)
+    assert found["collectives"] == [{"name": "ncclDevKernel_AllReduce", "calls": 2, "ns": 470, "waiting_ns": 230,
+                                     "most_waiting_ns": 200}]
+    assert found["unmatched_collectives"] == 0
+
+
+def test_files_by_distributed_info(tmp_path):
+    paths = [write(tmp_path, name, trace(rank_events(*RANKS[rank]), distributedInfo={"rank": rank, "world_size": 2}))
+             for name, rank in (("b.json", 0), ("a.json", 1))]
+    check(ranks_of(*paths), "distributed_info")
+
+
+def test_files_by_name(tmp_path):
+    check(ranks_of(*[write(tmp_path, "rank%d.json" % rank, trace(rank_events(*RANKS[rank]))) for rank in (1, 0)]), "name")
+    # Info of two jobs says nothing, and names do.
+    check(ranks_of(*[write(tmp_path, "rank%d.json" % rank, trace(rank_events(*RANKS[rank]),
+                                                                distributedInfo={"rank": 0, "world_size": 1 + rank}))
+                     for rank in (1, 0)]), "name")
+
+
+def test_files_of_no_job(tmp_path):
+    paths = [write(tmp_path, name, trace(rank_events(*RANKS[0]))) for name in ("a.json", "b.json")]
+    assert ranks_of(*paths) is None
+    assert "\nranks " not in run("trace", *paths).out and ranks_of(paths[0]) is None
+    same = [write(tmp_path, name, trace([span("aten::mm", "cpu_op", 0, 5)], distributedInfo={"rank": 0, "world_size": 2}))
+            for name in ("a.json", "b.json")]
+    assert ranks_of(*same) is None
+
+
+def test_ranks_merged_into_a_file(tmp_path):
+    """Whoever launched it, device numbers are the same on every host."""
+    for devices in ((0, 1), (0, 0)):
+        events = [e for rank in (0, 1) for e in rank_events(*RANKS[rank], pid=50 + rank, device=devices[rank])]
+        path = write(tmp_path, "merged.json", trace(events))
+        found = ranks_of(path)
+        check(found, "process")
+        assert [r["process"] for r in found["ranks"]] == ["50", "51"] and found["ranks"][0]["path"] is None
+        assert "by processes of the host in the file" in " ".join(run("trace", path).out.split())
+
+
+def test_a_helper_process_is_no_rank(tmp_path):
+    events = rank_events(*RANKS[0]) + [span("aten::stack", "cpu_op", 0, 50, 77, 77)]
+    assert ranks_of(write(tmp_path, "a.json", trace(events))) is None
+
+
+def test_collectives_that_not_all_have(tmp_path):
+    """The second call of rank 1 in a step has no counterpart; those of later steps still do."""
+    sides = [rank_events([1000, 1000], [[(600, 100)], [(600, 50)]]),
+             rank_events([1000, 1000], [[(600, 100), (800, 10)], [(600, 70)]])]
+    found = ranks_of(*[write(tmp_path, "rank%d.json" % i, trace(side)) for i, side in enumerate(sides)])
+    assert found["unmatched_collectives"] == 1 and found["collectives"][0]["calls"] == 2
+    assert [r["waiting_ns"] for r in found["ranks"]] == [0, 20]
+
+
+def test_random_jobs_as_counted_here(tmp_path):
+    rng = random.Random(3)
+    for turn in range(some(3, 30)):
+        world, count = rng.randint(2, 5), rng.randint(1, 4)
+        calls = [rng.randint(0, 3) for _ in range(count)]
+        lengths = [[rng.randint(1000, 2000) for _ in range(count)] for _ in range(world)]
+        talks = [[[(100 * k + rng.randint(0, 9), rng.randint(1, 90)) for k in range(calls[s])] for s in range(count)]
+                 for _ in range(world)]
+        paths = [write(tmp_path, "t%d_rank_%d.json" % (turn, r), trace(rank_events(lengths[r], talks[r])))
+                 for r in range(world)]
+        rng.shuffle(paths)
+        found = ranks_of(*paths)
+        waiting = [sum(talks[r][s][k][1] - min(talks[o][s][k][1] for o in range(world))
+                       for s in range(count) for k in range(calls[s])) for r in range(world)]
+        assert [r["waiting_ns"] for r in found["ranks"]] == waiting
+        assert [s["skew_ns"] for s in found["steps"]] == [max(c) - min(c) for c in zip(*lengths)]
+        assert [r["collective_ns"] for r in found["ranks"]] == [sum(n for s in t for _, n in s) for t in talks]
+
+
+def test_steps_are_those_of_the_report(tmp_path):
+    """A rank's median step is the median of aware_ns of its own file."""
+    paths = [write(tmp_path, "rank%d.json" % rank, trace(rank_events(*RANKS[rank]))) for rank in (0, 1)]
+    doc = run("trace", "-j", *paths, expect=0).json()
+    for file, rank in zip(doc["files"], doc["ranks"]["ranks"]):
+        aware = sorted(s["aware_ns"] for s in file["steps"])
+        assert rank["median_step_ns"] == (aware[0] + aware[1]) // 2
+
+
+def test_what_people_read(tmp_path):
+    paths = [write(tmp_path, "rank%d.json" % rank, trace(rank_events(*RANKS[rank]))) for rank in (0, 1)]
+    said = " ".join(run("trace", *paths, expect=0).out.split())
+    assert "2 ranks, by the names of the files" in said
+    assert "rank 1 waited longest for others, 200 ns or 62.5 % of its time in collectives" in said
+    assert json.loads(run("report", "-j", *paths).out)["ranks"]["ranked_by"] == "name"
+    assert "2 ranks" not in run("trace", "--steps", *paths).out

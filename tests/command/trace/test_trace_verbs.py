@@ -1,0 +1,166 @@
+"""Verbs that take snapshots and traces: which a file is, its bytes tell, whatever its name, packing and order."""
+import gzip
+import json
+
+import pytest
+from recordings import writers
+from recordings.small_traces import memory, span, steps, trace, write
+
+from conftest import ROOT, run
+
+SNAPSHOT = ROOT / "examples" / "oom.pickle"
+
+
+# Which it is --------------------------------------------------------------------------
+
+def forms():
+    plain = json.dumps(trace(steps(1000, 1000))).encode()
+    last = json.dumps({"traceEvents": steps(1000, 1000), "schemaVersion": 1}).encode()
+    bare = json.dumps(steps(1000, 1000)).encode()
+    return {"plain": plain, "gz": gzip.compress(plain), "zst": writers.zstd(plain), "last": last, "bare": bare,
+            "bom": b"\xef\xbb\xbf" + plain, "cut": plain[:len(plain) // 2],
+            "blank": b" \n" + plain.replace(b'":', b'" :')}
+
+
+def test_report_takes_a_trace_for_what_it_is(tmp_path):
+    for name, data in forms().items():
+        path = tmp_path / (name + ".pickle")
+        path.write_bytes(data)
+        told = run("trace", path, expect=0).out
+        assert run("report", path, expect=0).out == told, name
+        assert run("report", "-", stdin=data, expect=0).out == run("trace", "-", stdin=data).out, name
+
+
+def test_report_json_of_a_trace(tmp_path):
+    path = write(tmp_path, "a.json", trace(steps(1000, 1000)))
+    assert run("report", "-j", path, expect=0).json() == run("trace", "-j", path, expect=0).json()
+
+
+def test_snapshots_in_json_stay_snapshots(tmp_path):
+    snapshot = {"segments": [], "device_traces": [[{"action": "alloc", "addr": 1, "size": 2, "stream": 0,
+                                                   "frames": [{"name": "ph", "filename": "a.py", "line": 1}]}]]}
+    for name, top in (("dict", snapshot), ("list", [])):
+        path = write(tmp_path, name + ".json", top)
+        said = run("report", path)
+        assert "profiler trace" not in said.out and "profiler trace" not in said.err, name
+
+
+def test_files_of_both_kinds(tmp_path):
+    one = write(tmp_path, "a.json", trace(steps(1000, 1000)))
+    other = write(tmp_path, "b.json", trace(steps(2000, 2000)))
+    both = run("report", one, SNAPSHOT, other, expect=0).out
+    traces = run("trace", one, other, expect=0).out
+    assert both.endswith(traces) and both.index("oom.pickle") < both.index("a.json")
+    for option in ("--json", "--csv"):
+        said = run("report", option, one, SNAPSHOT, expect=2)
+        assert said.out == "" and "name files of one kind" in said.err
+
+
+def test_a_folder_of_both(tmp_path):
+    write(tmp_path, "a.json", trace(steps(1000, 1000)))
+    (tmp_path / "b.pickle").write_bytes(SNAPSHOT.read_bytes())
+    (tmp_path / "c.json").write_text("{}")
+    said = run("report", ".", cwd=tmp_path, expect=0)
+    assert "a.json" in said.out and "b.pickle" in said.out and "c.json" not in said.out
+
+
+@pytest.mark.parametrize("option", ["--markdown", "--trust"])
+def test_pages_of_snapshots_alone(tmp_path, option):
+    said = run("report", option, write(tmp_path, "a.json", trace(steps(1000))), expect=2)
+    assert said.out == "" and option in said.err
+
+
+# Limits -------------------------------------------------------------------------------
+
+def check(folder, top, *limits, expect=0, **more):
+    path = write(folder, "a.json", top)
+    said = run("check", "-j", *limits, path, expect=expect, **more)
+    return {row["name"]: row for row in said.json()["limits"]}
+
+
+def test_busy_and_idle(tmp_path):
+    """Two kernels of 500 ns, from 100 to 1600 ns."""
+    top = trace(steps(1000, 1000))
+    found = check(tmp_path, top, "--min-busy", "66.6666%", "--max-idle", "33.3334%")
+    assert [r["result"] for r in found.values()] == ["pass", "pass"]
+    assert found["min-busy"]["value_ratio"] == 0.666667 and found["min-busy"]["device"] == "0"
+    found = check(tmp_path, top, "--min-busy", "66.6667%", "--max-idle", "33.3333%", expect=1)
+    assert [r["result"] for r in found.values()] == ["fail", "fail"]
+
+
+def test_the_least_busy_device_counts(tmp_path):
+    idle = [span("gemm", "kernel", at, 10, 3, 7) for at in (0, 990)]
+    found = check(tmp_path, trace(steps(1000, 1000) + idle), "--min-busy", "5%", expect=1)
+    assert found["min-busy"]["device"] == "3" and found["min-busy"]["value_ratio"] == 0.02
+
+
+def test_the_median_step_without_warm_up(tmp_path):
+    top = trace(steps(9000, 1000, 1200, 1400))
+    found = check(tmp_path, top, "--max-step", "1.2us")
+    assert found["max-step"] | {"value_ns": 1200, "steps": 3, "result": "pass"} == found["max-step"]
+    assert check(tmp_path, top, "--max-step", "1199ns", expect=1)["max-step"]["result"] == "fail"
+
+
+def test_a_step_lasts_to_the_end_of_its_work(tmp_path):
+    """Kernels of twice a step: the first step ends at 2100, the second at 3100."""
+    found = check(tmp_path, trace(steps(1000, 1000, kernel=2)), "--max-step", "1us", expect=1)
+    assert found["max-step"]["value_ns"] == (2100 + 1000) // 2
+
+
+def test_memory(tmp_path):
+    exact = trace([memory(512, **{"Total Allocated": 512, "Total Reserved": 1024})] + steps(1000))
+    assert check(tmp_path, exact, "--max-memory-peak", "512")["max-memory-peak"]["value_bytes"] == 512
+    assert check(tmp_path, exact, "--max-memory-peak", "511", expect=1)["max-memory-peak"]["result"] == "fail"
+    bound = trace([memory(512)] + steps(1000))
+    assert check(tmp_path, bound, "--max-memory-peak", "511", expect=1)["max-memory-peak"]["result"] == "fail"
+    found = check(tmp_path, bound, "--max-memory-peak", "512", "--strict", expect=4)
+    assert found["max-memory-peak"]["reason"]["id"] == "lower_bound"
+
+
+def test_what_cannot_be_decided(tmp_path):
+    """A trace of a host alone; undecided is a warning, with --strict exit status 4, and never passed."""
+    host = trace([span("aten::mm", "cpu_op", 0, 1000)])
+    limits = ["--min-busy", "0%", "--max-idle", "100%", "--max-step", "1s", "--max-memory-peak", "1GiB"]
+    for more, code in (([], 0), (["--strict"], 4)):
+        found = check(tmp_path, host, *limits, *more, expect=code)
+        assert {r["result"] for r in found.values()} == {"inconclusive"}
+        assert [r["reason"]["id"] for r in found.values()] == ["no_device_activity"] * 2 + ["no_steps", "no_memory_events"]
+    said = run("check", *limits, tmp_path / "a.json", expect=0)
+    assert "4 of 4 could not be decided" in said.out and "--strict" in said.err
+
+
+def test_a_cut_file_passes_nothing(tmp_path):
+    data = json.dumps(trace(steps(1000, 1000, 1000)))
+    path = tmp_path / "a.json"
+    path.write_text(data[:-40])
+    said = run("check", "-j", "--min-busy", "1%", "--max-step", "1ns", path, expect=1).json()
+    assert [r["result"] for r in said["limits"]] == ["inconclusive", "fail"]
+    assert said["limits"][0]["reason"]["id"] == "incomplete" and said["limits"][1]["reason"] is None
+
+
+def test_limits_of_several_traces(tmp_path):
+    good, bad = write(tmp_path, "a.json", trace(steps(1000))), write(tmp_path, "b.json", trace(steps(9000)))
+    said = run("check", "-j", "--max-step", "5us", good, bad, expect=1).json()
+    assert [f["exit_code"] for f in said["files"]] == [0, 1]
+    assert "1 of 2 limits exceeded" in run("check", "--max-step", "5us", good, bad, expect=1).out
+    assert run("check", "--csv", "--max-step", "5us", good, expect=0).out.startswith("file.path,name,result,")
+
+
+def test_limits_of_the_other_kind(tmp_path):
+    path = write(tmp_path, "a.json", trace(steps(1000)))
+    said = run("check", "--max-peak", "1GiB", path, expect=2)
+    assert "none of the limits is one of traces" in said.err and said.out == ""
+    assert run("check", "--min-busy", "1%", SNAPSHOT, expect=2).out == ""
+    mixed = run("check", "--max-peak", "1TiB", "--max-step", "1s", SNAPSHOT, path, expect=0).out
+    assert "max-peak" in mixed and "max-step" in mixed
+    run("check", "--max-peak", "1", "--max-step", "1s", SNAPSHOT, path, expect=1)
+    said = run("check", "--format", "junit", "--max-step", "1s", path, expect=2)
+    assert "junit" in said.err
+
+
+@pytest.mark.parametrize("option, value", [("--min-busy", "101%"), ("--min-busy", "0.7"), ("--max-step", "120"),
+                                           ("--max-step", "9223372037s"), ("--max-step", "-1ms"),
+                                           ("--max-memory-peak", "much"), ("--max-idle", "")])
+def test_limits_that_make_no_sense(option, value):
+    said = run("check", option, value, "nowhere.json", expect=2)
+    assert "does not take" in said.err
