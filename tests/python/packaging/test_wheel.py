@@ -158,10 +158,10 @@ def test_the_extension_compiles_without_the_stable_interface(checkout):
     headers = [place for place in places if os.path.exists(f"{place}/Python.h")]
     if not headers:
         pytest.skip("no headers of CPython 3.10 here")
-    sources = sorted((checkout / "python/core").glob("*.c"))
+    sources = sorted((checkout / "python/core").rglob("*.c"))
     assert sources
     call("cc", "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-isystem", headers[0],
-         "-I", checkout / "include", *sources)
+         "-I", checkout / "include", "-I", checkout / "python/core", *sources)
 
 
 BACKEND = """
