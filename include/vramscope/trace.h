@@ -31,6 +31,19 @@ VRS_API enum vrs_status vrs_open_any(const char *path, const struct vrs_open_opt
                                      struct vrs_error *err);
 VRS_API void vrs_close_trace(struct vrs_trace *trace);
 
+/* Columns.  A name is "table.column", as "spans.start"; docs/formats.md lists them.  Times are
+ * nanoseconds, and INT64_MIN is a number that the file does not tell. */
+VRS_API enum vrs_status vrs_trace_column(const struct vrs_trace *trace, const char *name,
+                                         struct vrs_span *ret, struct vrs_error *err);
+/* All columns by number: NULL when there is no i-th. */
+VRS_API const char *vrs_trace_column_table(uint32_t i);
+VRS_API const char *vrs_trace_column_name(uint32_t i);
+/* What a number in "spans.kind" means, as "kernel"; NULL: nothing. */
+VRS_API const char *vrs_trace_span_kind(uint32_t kind);
+/* A string of the trace by id, not ended by a NUL; lives as long as the trace.  NULL when there is
+ * none. */
+VRS_API const char *vrs_trace_string(const struct vrs_trace *trace, uint32_t id, size_t *ret_len);
+
 /* Parts of VRS_TEXT, each with all its rows. */
 enum vrs_trace_section {
     VRS_TRACE_OPS = 1,     /* operators, as key_averages() has them */

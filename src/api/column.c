@@ -6,6 +6,7 @@
 
 #include "allocator/replay/block_sizes.h"
 #include "allocator/replay/prove.h"
+#include "api/column.h"
 #include "api/file.h"
 #include "base/buf.h"
 #include "base/fail.h"
@@ -23,11 +24,20 @@ static const enum vrs_type types[] = {
     [COLUMN_U64] = VRS_U64, [COLUMN_I64] = VRS_I64, [COLUMN_F64] = VRS_F64,
 };
 
-static struct vrs_span span_of(const void *table, const struct column *column)
+struct vrs_span column_span(const void *table, const struct column *column)
 {
     const struct table *rows = table;
     const void *const *data = (const void *)((const char *)table + column->offset);
     return (struct vrs_span){ *data, rows->len, types[column->type], NULL };
+}
+
+bool column_is_named(const struct table_kind *table, const struct column *column, str name)
+{
+    size_t dot = str_find(name, S("."));
+    if (dot == name.len)
+        return false;
+    str first = { name.ptr, dot }, rest = { name.ptr + dot + 1, name.len - dot - 1 };
+    return str_equal(str_from(table->name), first) && str_equal(str_from(column->name), rest);
 }
 
 /* The tables of a recording, and behind them the one that its proof has. */
@@ -54,13 +64,9 @@ static const struct column *column_at(uint32_t i, uint32_t *ret_table)
 static const struct column *column_named(str name, uint32_t *ret_table)
 {
     const struct column *column;
-    size_t dot = str_find(name, S("."));
-    for (uint32_t i = 0; dot < name.len && (column = column_at(i, ret_table)) != NULL; i++) {
-        str table = { name.ptr, dot }, rest = { name.ptr + dot + 1, name.len - dot - 1 };
-        if (str_equal(str_from(table_at(*ret_table)->name), table) &&
-            str_equal(str_from(column->name), rest))
+    for (uint32_t i = 0; (column = column_at(i, ret_table)) != NULL; i++)
+        if (column_is_named(table_at(*ret_table), column, name))
             return column;
-    }
     return NULL;
 }
 
@@ -75,15 +81,15 @@ enum vrs_status vrs_column(const struct vrs_recording *recording, const char *na
         return vrs_fail(err, VRS_USAGE, "there is no column \"%.80s\"; vrs_column_name lists all",
                         name);
     if (t < recording_table_count) {
-        *ret = span_of((const char *)recording->model + recording_tables[t].offset, column);
+        *ret = column_span((const char *)recording->model + recording_tables[t].offset, column);
         return VRS_OK;
     }
     if (proof->rounded_only) {
-        *ret = span_of(&none, column);
+        *ret = column_span(&none, column);
         return VRS_OK;
     }
     TRY(recording_prove(recording, err));
-    *ret = span_of(&proof->block_sizes, column);
+    *ret = column_span(&proof->block_sizes, column);
     return VRS_OK;
 }
 
