@@ -29,6 +29,16 @@ VRS_API enum vrs_status vrs_open_trace_bytes(const void *bytes, size_t len, cons
 VRS_API enum vrs_status vrs_open_any(const char *path, const struct vrs_open_options *options,
                                      struct vrs_file **ret_file, struct vrs_trace **ret_trace,
                                      struct vrs_error *err);
+/* The same of bytes in memory, and of a stream, as vrs_open_bytes and vrs_open_stream read them. */
+VRS_API enum vrs_status vrs_open_any_bytes(const void *bytes, size_t len, const char *name,
+                                           const struct vrs_open_options *options,
+                                           struct vrs_file **ret_file,
+                                           struct vrs_trace **ret_trace, struct vrs_error *err);
+VRS_API enum vrs_status vrs_open_any_stream(int64_t (*read)(void *arg, void *bytes, size_t len),
+                                            void *arg, const char *name,
+                                            const struct vrs_open_options *options,
+                                            struct vrs_file **ret_file,
+                                            struct vrs_trace **ret_trace, struct vrs_error *err);
 VRS_API void vrs_close_trace(struct vrs_trace *trace);
 
 /* Columns.  A name is "table.column", as "spans.start"; docs/formats.md lists them.  Times are

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "vramscope/snapshot.h"
+#include "vramscope/trace.h"
 #include "vramscope/vramscope.h"
 
 /* What stands in tables of the interpreter, which know neither const nor functions. */
@@ -23,7 +24,7 @@ struct kept_path {
 
 /* One for each interpreter; objects hold a pointer to it. */
 struct core_state {
-    PyTypeObject *file, *recording, *column, *result;
+    PyTypeObject *file, *recording, *trace, *column, *result;
     PyObject *error, *note; /* classes Error and VramscopeNote */
 
     /* Of the measuring half: meter.h. */
@@ -49,18 +50,24 @@ struct core_state *core_state_of(PyObject *module);
 /* NULL with an exception set where the object is of none of our classes. */
 struct core_state *core_state_of_type(PyTypeObject *type);
 
-/* What was opened or answered, and who needs it: a file or a result, recordings while a call runs,
- * and columns with all their views.  The last one frees it. */
+/* What was opened or answered, and who needs it: a file, a trace or a result, recordings while a
+ * call runs, and columns with all their views.  The last one frees it. */
 struct opened {
     struct vrs_file *file;
+    struct vrs_trace *trace;
     struct vrs_result *result;
     PyThread_type_lock lock; /* for what one thread at a time may ask */
     char *path;              /* of the file; or NULL */
     atomic_size_t users, columns;
     atomic_size_t holders; /* of this struct: its users are one together */
 };
-/* Takes the file or the result over, whatever comes; NULL with an exception set. */
-struct opened *opened_make(struct vrs_file *file, struct vrs_result *result, const char *path);
+/* Takes over the one of `what` that is not NULL, whatever comes; NULL with an exception set. */
+struct opened_what {
+    struct vrs_file *file;
+    struct vrs_trace *trace;
+    struct vrs_result *result;
+};
+struct opened *opened_make(struct opened_what what, const char *path);
 struct opened *opened_use(struct opened *o);
 void opened_leave(struct opened *o);
 /* For who asks later whether there are users yet, without being one. */
@@ -95,6 +102,16 @@ PyObject *file_make(struct core_state *state, struct vrs_file *opened, PyObject 
  * it. */
 const struct vrs_recording *recording_use(PyObject *recording, struct opened **ret_opened);
 bool is_recording(struct core_state *state, PyObject *object);
+/* A method of collections.abc.Mapping, with what it finds by the object's own names. */
+PyObject *mapping_mixin(PyObject *self, const char *method, PyObject *args);
+/* For `with`: the object itself. */
+PyObject *enter_self(PyObject *self, PyObject *unused);
+
+/* trace.c */
+extern PyType_Spec trace_spec;
+/* As file_make. */
+PyObject *trace_make(struct core_state *state, struct vrs_trace *opened, PyObject *path,
+                     PyObject *shown);
 
 /* column.c */
 extern PyType_Spec column_spec;

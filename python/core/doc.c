@@ -293,13 +293,15 @@ const char core_load_doc[] =
     "load(source, *, entry=None, limits=None, progress=None, replay=\"auto\", threads=None)\n"
     "--\n\n"
     "Opens a snapshot that is one recording; of a page of several, the `entry` by number or\n"
-    "name.\n\n"
-    "All other arguments are those of open(). Raises Error, with the status \"usage\" where\n"
-    "there are several recordings and no entry says which, and IndexError where there is\n"
-    "none of that number.\n\n"
+    "name; or a trace of torch.profiler, told by its bytes, which is then a Trace.\n\n"
+    "All other arguments are those of open(); replay means nothing to a trace. Raises Error,\n"
+    "with the status \"usage\" where there are several recordings and no entry says which,\n"
+    "and IndexError where there is none of that number.\n\n"
     ">>> with vramscope.load(\"examples/oom.pickle\") as recording:\n"
     "...     recording.oom().verdict\n"
-    "True";
+    "True\n"
+    ">>> vramscope.load(\"examples/traces/training.pt.trace.json.gz\")\n"
+    "<vramscope.Trace of 'examples/traces/training.pt.trace.json.gz'>";
 
 const char core_view_doc[] =
     "view(recordings, path=None, /, *, editor=None, editor_path=None, most_bytes=None, "
@@ -593,4 +595,150 @@ const char file_close_doc[] =
     ">>> sizes = file[0][\"events.size\"]\n"
     ">>> file.close()\n"
     ">>> len(sizes) > 0\n"
+    "True";
+
+const char trace_report_doc[] =
+    "report($self, /, *, as_framework=False, path=None)\n"
+    "--\n\n"
+    "Where the time went: how busy the devices were and why they waited, steps, operators,\n"
+    "kernels, copies, calls and memory, in nanoseconds and bytes: the answer of\n"
+    "`vramscope trace`.\n\n"
+    "as_framework: with Python frames in the trace, count ranges as key_averages() does,\n"
+    "without the operators that a frame inside called. path: shown as the file's name. The\n"
+    "result is a Result; raises Error, TypeError for arguments of the wrong type,\n"
+    "ValueError where the trace is closed.\n\n"
+    ">>> report = vramscope.load(\"examples/traces/training.pt.trace.json.gz\").report()\n"
+    ">>> report.kind, len(report[\"steps\"])\n"
+    "('trace', 4)";
+
+const char trace_ops_doc[] =
+    "ops($self, /, *, as_framework=False, path=None)\n"
+    "--\n\n"
+    "The same answer, whose text is the table of operators, as key_averages() has them;\n"
+    "table(\"ops\") has its columns.\n\n"
+    "as_framework: with Python frames in the trace, count ranges as key_averages() does,\n"
+    "without the operators that a frame inside called. path: shown as the file's name. The\n"
+    "result is a Result; raises Error, TypeError for arguments of the wrong type,\n"
+    "ValueError where the trace is closed.\n\n"
+    ">>> ops = vramscope.load(\"examples/traces/training.pt.trace.json.gz\").ops()\n"
+    ">>> \"aten::addmm\" in str(ops), max(ops.table(\"ops\")[\"calls\"]) > 10\n"
+    "(True, True)";
+
+const char trace_kernels_doc[] =
+    "kernels($self, /, *, as_framework=False, path=None)\n"
+    "--\n\n"
+    "The same answer, whose text is the table of what ran on devices, and of copies;\n"
+    "table(\"kernels\") and table(\"copies\") have their columns.\n\n"
+    "as_framework: with Python frames in the trace, count ranges as key_averages() does,\n"
+    "without the operators that a frame inside called. path: shown as the file's name. The\n"
+    "result is a Result; raises Error, TypeError for arguments of the wrong type,\n"
+    "ValueError where the trace is closed.\n\n"
+    ">>> len(vramscope.load(\"examples/traces/training.pt.trace.json.gz\").kernels().table(\"kernels\")[\"ns\"])  # made on a host alone\n"
+    "0";
+
+const char trace_gaps_doc[] =
+    "gaps($self, /, *, as_framework=False, path=None)\n"
+    "--\n\n"
+    "The same answer, whose text is why devices waited, and the longest gaps;\n"
+    "table(\"devices.gaps.classes\") has the classes.\n\n"
+    "as_framework: with Python frames in the trace, count ranges as key_averages() does,\n"
+    "without the operators that a frame inside called. path: shown as the file's name. The\n"
+    "result is a Result; raises Error, TypeError for arguments of the wrong type,\n"
+    "ValueError where the trace is closed.\n\n"
+    ">>> vramscope.load(\"examples/traces/training.pt.trace.json.gz\").gaps()[\"devices\"]  # made on a host alone\n"
+    "[]";
+
+const char trace_steps_doc[] =
+    "steps($self, /, *, as_framework=False, path=None)\n"
+    "--\n\n"
+    "The same answer, whose text is the table of the steps of the training loop;\n"
+    "table(\"steps\") has its columns.\n\n"
+    "as_framework: with Python frames in the trace, count ranges as key_averages() does,\n"
+    "without the operators that a frame inside called. path: shown as the file's name. The\n"
+    "result is a Result; raises Error, TypeError for arguments of the wrong type,\n"
+    "ValueError where the trace is closed.\n\n"
+    ">>> steps = vramscope.load(\"examples/traces/training.pt.trace.json.gz\").steps().table(\"steps\")\n"
+    ">>> min(steps[\"ns\"]) > 0\n"
+    "True";
+
+const char trace_memory_doc[] =
+    "memory($self, /, *, as_framework=False, path=None)\n"
+    "--\n\n"
+    "The same answer, whose text is what the allocators had in use;\n"
+    "table(\"memory\") has the peak of each device in bytes.\n\n"
+    "as_framework: with Python frames in the trace, count ranges as key_averages() does,\n"
+    "without the operators that a frame inside called. path: shown as the file's name. The\n"
+    "result is a Result; raises Error, TypeError for arguments of the wrong type,\n"
+    "ValueError where the trace is closed.\n\n"
+    ">>> min(vramscope.load(\"examples/traces/training.pt.trace.json.gz\").memory().table(\"memory\")[\"peak_bytes\"]) > 0\n"
+    "True";
+
+const char trace_calls_doc[] =
+    "calls($self, /, *, as_framework=False, path=None)\n"
+    "--\n\n"
+    "The same answer, whose text is the table of calls of the runtime and the driver;\n"
+    "table(\"runtime\") has its columns.\n\n"
+    "as_framework: with Python frames in the trace, count ranges as key_averages() does,\n"
+    "without the operators that a frame inside called. path: shown as the file's name. The\n"
+    "result is a Result; raises Error, TypeError for arguments of the wrong type,\n"
+    "ValueError where the trace is closed.\n\n"
+    ">>> vramscope.load(\"examples/traces/training.pt.trace.json.gz\").calls()[\"runtime\"]  # made on a host alone\n"
+    "[]";
+
+const char trace_table_doc[] =
+    "table($self, name, /)\n"
+    "--\n\n"
+    "The columns of one table, as a dict by their names.\n\n"
+    "name: of the table, as \"spans\". Raises KeyError where there is no such table.\n\n"
+    ">>> vramscope.load(\"examples/traces/training.pt.trace.json.gz\").table(\"spans\")[\"start\"].dtype\n"
+    "'int64'";
+
+const char trace_string_doc[] =
+    "string($self, id, /)\n"
+    "--\n\n"
+    "A string of the trace.\n\n"
+    "id: as the columns \"spans.name\", \"spans.category\" and others have it. Raises\n"
+    "IndexError where there is no such string.\n\n"
+    ">>> vramscope.load(\"examples/traces/training.pt.trace.json.gz\").string(0)\n"
+    "''";
+
+const char trace_keys_doc[] =
+    "keys($self, /)\n"
+    "--\n\n"
+    "The names of all columns.\n\n"
+    ">>> \"spans.start\" in vramscope.load(\"examples/traces/training.pt.trace.json.gz\").keys()\n"
+    "True";
+
+const char trace_values_doc[] =
+    "values($self, /)\n"
+    "--\n\n"
+    "All columns, each made when it is come to.\n\n"
+    ">>> trace = vramscope.load(\"examples/traces/training.pt.trace.json.gz\")\n"
+    ">>> [column.name for column in trace.values()] == trace.columns\n"
+    "True";
+
+const char trace_items_doc[] =
+    "items($self, /)\n"
+    "--\n\n"
+    "The names of all columns, each with its column, made when it is come to.\n\n"
+    ">>> trace = vramscope.load(\"examples/traces/training.pt.trace.json.gz\")\n"
+    ">>> all(name == column.name for name, column in trace.items())\n"
+    "True";
+
+const char trace_get_doc[] =
+    "get($self, name, default=None, /)\n"
+    "--\n\n"
+    "A column by its name, or the default where there is none.\n\n"
+    ">>> vramscope.load(\"examples/traces/training.pt.trace.json.gz\").get(\"no.column\", 0)\n"
+    "0";
+
+const char trace_close_doc[] =
+    "close($self, /)\n"
+    "--\n\n"
+    "Ends the use of the trace. Columns and their views stay as they are; the last of them\n"
+    "gives the memory back. It raises nothing, also where the trace is closed already.\n\n"
+    ">>> trace = vramscope.load(\"examples/traces/training.pt.trace.json.gz\")\n"
+    ">>> starts = trace[\"spans.start\"]\n"
+    ">>> trace.close()\n"
+    ">>> len(starts) > 0\n"
     "True";

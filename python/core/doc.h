@@ -51,5 +51,19 @@ extern const char recording_items_doc[];
 extern const char recording_get_doc[];
 extern const char recording_close_doc[];
 extern const char file_close_doc[];
+extern const char trace_report_doc[];
+extern const char trace_ops_doc[];
+extern const char trace_kernels_doc[];
+extern const char trace_gaps_doc[];
+extern const char trace_steps_doc[];
+extern const char trace_memory_doc[];
+extern const char trace_calls_doc[];
+extern const char trace_table_doc[];
+extern const char trace_string_doc[];
+extern const char trace_keys_doc[];
+extern const char trace_values_doc[];
+extern const char trace_items_doc[];
+extern const char trace_get_doc[];
+extern const char trace_close_doc[];
 
 #endif

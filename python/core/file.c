@@ -10,11 +10,19 @@
 
 #include "doc.h"
 #include "vramscope/snapshot.h"
+#include "vramscope/trace.h"
 #include "vramscope/vramscope.h"
 
 /* What was opened or answered. */
 
-struct opened *opened_make(struct vrs_file *file, struct vrs_result *result, const char *path)
+static void opened_free(struct opened_what what)
+{
+    vrs_close(what.file);
+    vrs_close_trace(what.trace);
+    vrs_result_free(what.result);
+}
+
+struct opened *opened_make(struct opened_what what, const char *path)
 {
     struct opened *o = calloc(1, sizeof *o);
     size_t len = path == NULL ? 0 : strlen(path) + 1;
@@ -29,15 +37,15 @@ struct opened *opened_make(struct vrs_file *file, struct vrs_result *result, con
                 PyThread_free_lock(o->lock);
         }
         free(o);
-        vrs_close(file);
-        vrs_result_free(result);
+        opened_free(what);
         PyErr_NoMemory();
         return NULL;
     }
     if (path != NULL)
         memcpy(o->path, path, len);
-    o->file = file;
-    o->result = result;
+    o->file = what.file;
+    o->trace = what.trace;
+    o->result = what.result;
     atomic_init(&o->users, 1);
     atomic_init(&o->holders, 1);
     atomic_init(&o->columns, 0);
@@ -54,8 +62,7 @@ void opened_leave(struct opened *o)
 {
     if (atomic_fetch_sub(&o->users, 1) != 1)
         return;
-    vrs_close(o->file);
-    vrs_result_free(o->result);
+    opened_free((struct opened_what){ o->file, o->trace, o->result });
     opened_drop(o);
 }
 
@@ -113,7 +120,8 @@ struct recording {
 PyObject *file_make(struct core_state *state, struct vrs_file *opened, PyObject *path,
                     PyObject *shown)
 {
-    struct opened *o = opened_make(opened, NULL, path == NULL ? NULL : PyBytes_AsString(path));
+    struct opened *o = opened_make((struct opened_what){ .file = opened },
+                                   path == NULL ? NULL : PyBytes_AsString(path));
     struct file *f = o == NULL ? NULL : PyObject_New(struct file, state->file);
     if (f == NULL) {
         if (o != NULL)
@@ -156,7 +164,7 @@ static PyObject *file_close(PyObject *self, PyObject *unused)
     return Py_NewRef(Py_None);
 }
 
-static PyObject *enter(PyObject *self, PyObject *unused)
+PyObject *enter_self(PyObject *self, PyObject *unused)
 {
     (void)unused;
     return Py_NewRef(self);
@@ -234,7 +242,7 @@ static PyObject *file_repr(PyObject *self)
 
 static PyMethodDef file_methods[] = {
     { "close", file_close, METH_NOARGS, file_close_doc },
-    { "__enter__", enter, METH_NOARGS, NULL },
+    { "__enter__", enter_self, METH_NOARGS, NULL },
     { "__exit__", file_exit, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },
 };
@@ -420,8 +428,7 @@ static PyObject *recording_file(PyObject *self, void *closure)
     return Py_NewRef((PyObject *)((struct recording *)self)->file);
 }
 
-/* What collections.abc makes of the names and the columns. */
-static PyObject *mixin(PyObject *self, const char *method, PyObject *args)
+PyObject *mapping_mixin(PyObject *self, const char *method, PyObject *args)
 {
     PyObject *abc = PyImport_ImportModule("_collections_abc");
     PyObject *mapping = abc == NULL ? NULL : PyObject_GetAttrString(abc, "Mapping");
@@ -440,7 +447,7 @@ static PyObject *mixin(PyObject *self, const char *method, PyObject *args)
 #define MIXIN(name)                                                                                \
     static PyObject *recording_##name(PyObject *self, PyObject *args)                              \
     {                                                                                              \
-        return mixin(self, #name, args);                                                           \
+        return mapping_mixin(self, #name, args);                                                           \
     }
 MIXIN(keys)
 MIXIN(values)
@@ -480,7 +487,7 @@ static PyMethodDef recording_methods[] = {
     { "get", recording_get, METH_VARARGS, recording_get_doc },
     { "close", recording_close, METH_NOARGS, recording_close_doc },
     { "_repr_html_", recording_html, METH_NOARGS, NULL },
-    { "__enter__", enter, METH_NOARGS, NULL },
+    { "__enter__", enter_self, METH_NOARGS, NULL },
     { "__exit__", recording_exit, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },
 };

@@ -260,9 +260,11 @@ static int core_exec(PyObject *module)
               PyModule_AddObjectRef(module, "VramscopeNote", state->note) == 0 &&
               add_class(module, &file_spec, &state->file) &&
               add_class(module, &recording_spec, &state->recording) &&
+              add_class(module, &trace_spec, &state->trace) &&
               add_class(module, &column_spec, &state->column) &&
               add_class(module, &result_spec, &state->result) &&
-              register_as(state->result, "Mapping") && register_as(state->recording, "Mapping");
+              register_as(state->result, "Mapping") && register_as(state->recording, "Mapping") &&
+              register_as(state->trace, "Mapping");
     ok = ok && PyModule_AddFunctions(module, statistics_functions) == 0;
     ok = ok && PyModule_AddFunctions(module, analyzer_functions) == 0;
     ok = ok && PyModule_AddFunctions(module, chart_functions) == 0;
@@ -276,6 +278,7 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg)
     struct core_state *state = core_state_of(module);
     Py_VISIT(state->file);
     Py_VISIT(state->recording);
+    Py_VISIT(state->trace);
     Py_VISIT(state->column);
     Py_VISIT(state->result);
     Py_VISIT(state->error);
@@ -306,6 +309,7 @@ static int core_clear(PyObject *module)
     struct core_state *state = core_state_of(module);
     Py_CLEAR(state->file);
     Py_CLEAR(state->recording);
+    Py_CLEAR(state->trace);
     Py_CLEAR(state->column);
     Py_CLEAR(state->result);
     Py_CLEAR(state->error);
@@ -347,7 +351,7 @@ static PyModuleDef_Slot core_slots[] = {
 static struct PyModuleDef core_module = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "vramscope._core",
-    .m_doc = "The core of vramscope: snapshots, columns, answers.",
+    .m_doc = "The core of vramscope: snapshots, traces, columns, answers.",
     .m_size = sizeof(struct core_state),
     .m_methods = functions,
     .m_slots = core_slots,

@@ -1,4 +1,4 @@
-/* open.c - opening snapshots, with progress that can be cancelled. */
+/* open.c - opening snapshots and traces, with progress that can be cancelled. */
 #include "core.h"
 
 #include <stdbool.h>
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "vramscope/snapshot.h"
+#include "vramscope/trace.h"
 #include "vramscope/vramscope.h"
 
 /* Reading. */
@@ -24,6 +25,7 @@ struct reading {
     int64_t begun_ms, drawn_ms;
     PyObject *reader; /* bound method of a stream, or NULL */
     bool into;        /* it is readinto */
+    bool any;         /* a trace is read, too */
     int64_t signals_ms, progress_ms;
     uint64_t done; /* bytes that were told last */
 };
@@ -189,19 +191,40 @@ static bool source_make(PyObject *given, struct source *ret)
     return ret->reader != NULL;
 }
 
+/* Recordings. */
+static enum vrs_status read_file(const struct source *s, const char *path, struct reading *reading,
+                                 const struct vrs_open_options *options, struct vrs_file **ret,
+                                 struct vrs_error *err)
+{
+    if (path != NULL)
+        return vrs_open(path, options, ret, err);
+    if (s->reader != NULL)
+        return vrs_open_stream(on_read, reading, "(stream)", options, ret, err);
+    return vrs_open_bytes(s->view.buf, (size_t)s->view.len, "(bytes)", options, ret, err);
+}
+
+/* Recordings, or a trace. */
+static enum vrs_status read_any(const struct source *s, const char *path, struct reading *reading,
+                                const struct vrs_open_options *options, struct opened_what *ret,
+                                struct vrs_error *err)
+{
+    if (path != NULL)
+        return vrs_open_any(path, options, &ret->file, &ret->trace, err);
+    if (s->reader != NULL)
+        return vrs_open_any_stream(on_read, reading, "(stream)", options, &ret->file, &ret->trace,
+                                   err);
+    return vrs_open_any_bytes(s->view.buf, (size_t)s->view.len, "(bytes)", options, &ret->file,
+                              &ret->trace, err);
+}
+
 static enum vrs_status read_source(const struct source *s, struct reading *reading,
-                                   const struct vrs_open_options *options, struct vrs_file **ret,
+                                   const struct vrs_open_options *options, struct opened_what *ret,
                                    struct vrs_error *err)
 {
-    enum vrs_status status;
     const char *path = s->path == NULL ? NULL : PyBytes_AsString(s->path);
     reading->saved = PyEval_SaveThread();
-    if (path != NULL)
-        status = vrs_open(path, options, ret, err);
-    else if (s->reader != NULL)
-        status = vrs_open_stream(on_read, reading, "(stream)", options, ret, err);
-    else
-        status = vrs_open_bytes(s->view.buf, (size_t)s->view.len, "(bytes)", options, ret, err);
+    enum vrs_status status = reading->any ? read_any(s, path, reading, options, ret, err)
+                                          : read_file(s, path, reading, options, &ret->file, err);
     PyEval_RestoreThread(reading->saved);
     return status;
 }
@@ -342,22 +365,24 @@ static PyObject *open_source(struct core_state *state, PyObject *given, struct r
     struct source source = { .path = NULL };
     PyObject *made = NULL;
     if (source_make(given, &source)) {
-        struct vrs_file *file = NULL;
+        struct opened_what what = { .file = NULL };
         struct vrs_error err;
         reading->reader = source.reader;
         reading->into = source.into;
         reading->begun_ms = reading->drawn_ms = now_ms();
-        enum vrs_status status = read_source(&source, reading, options, &file, &err);
+        enum vrs_status status = read_source(&source, reading, options, &what, &err);
         if (reading->drawn)
             put_line("\r\033[K", 4);
         /* An exception of a callback is what ended the reading, and wins. */
         if (PyErr_Occurred()) {
-            if (status == VRS_OK)
-                vrs_close(file);
+            vrs_close(what.file);
+            vrs_close_trace(what.trace);
         } else if (status != VRS_OK) {
             raise_error(state, &err, source.shown);
+        } else if (what.trace != NULL) {
+            made = trace_make(state, what.trace, source.path, source.shown);
         } else {
-            made = file_make(state, file, source.path, source.shown);
+            made = file_make(state, what.file, source.path, source.shown);
         }
     }
     source_end(&source);
@@ -380,7 +405,7 @@ static PyObject *open_with(struct core_state *state, PyObject *args, PyObject *k
                                      &limits, &progress, &replay, &threads, ret_entry))
         return NULL;
     struct vrs_limits most = { .size = sizeof most };
-    struct reading reading = { .saved = NULL };
+    struct reading reading = { .saved = NULL, .any = ret_entry != NULL };
     struct vrs_open_options options = {
         .size = sizeof options,
         .limits = &most,
@@ -448,7 +473,14 @@ PyObject *core_load(PyObject *module, PyObject *args, PyObject *kwargs)
     struct core_state *state = core_state_of(module);
     PyObject *entry = Py_None;
     PyObject *file = open_with(state, args, kwargs, "O|$OOsOO:load", &entry);
-    PyObject *made = file == NULL ? NULL : entry_of(state, file, entry);
+    PyObject *made = NULL;
+    if (file != NULL && Py_TYPE(file) == state->trace) {
+        if (entry == Py_None)
+            return file;
+        raise_usage(state, "a trace of the profiler has no entries: leave entry out");
+    } else if (file != NULL) {
+        made = entry_of(state, file, entry);
+    }
     Py_XDECREF(file);
     return made;
 }

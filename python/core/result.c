@@ -46,7 +46,7 @@ static struct result *make_bare(struct core_state *state, PyObject *kind, const 
 PyObject *answer_make(struct core_state *state, struct vrs_result *result, const char *kind,
                       const struct drawn *about)
 {
-    struct opened *opened = opened_make(NULL, result, NULL);
+    struct opened *opened = opened_make((struct opened_what){ .result = result }, NULL);
     PyObject *name = opened == NULL ? NULL : PyUnicode_FromString(kind);
     struct result *r = name == NULL ? NULL : make_bare(state, name, about);
     Py_XDECREF(name);

@@ -1,4 +1,4 @@
-"""vramscope: open snapshots of GPU memory, ask them, read their columns.
+"""vramscope: open snapshots of GPU memory and traces, ask them, read their columns.
 
 >>> import vramscope
 >>> with vramscope.load("examples/oom.pickle") as recording:
@@ -27,6 +27,7 @@ _HOMES = {
     "ScopeResult": "_core",
     "Summary": "profiler",
     "Thresholds": "tracker",
+    "Trace": "_core",
     "Tracker": "tracker",
     "VramscopeNote": "_core",
     "category_rules": "_core",

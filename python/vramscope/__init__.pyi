@@ -11,6 +11,7 @@ from vramscope._core import Result as Result
 from vramscope._core import Sample as Sample
 from vramscope._core import Samples as Samples
 from vramscope._core import ScopeResult as ScopeResult
+from vramscope._core import Trace as Trace
 from vramscope._core import VramscopeNote as VramscopeNote
 from vramscope._core import category_rules as category_rules
 from vramscope._core import export_ready as export_ready
@@ -76,6 +77,7 @@ __all__ = [
     "ScopeResult",
     "Summary",
     "Thresholds",
+    "Trace",
     "Tracker",
     "VramscopeNote",
     "category_rules",

@@ -1,13 +1,16 @@
-/* open_any.c - from a path to what lies there, a snapshot or a trace. */
+/* open_any.c - from a path, bytes or a stream to what lies there, a snapshot or a trace. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api/file.h"
 #include "api/opening.h"
 #include "api/trace/trace_file.h"
 #include "base/fail.h"
+#include "format/input/source.h"
 #include "format/input/window.h"
 #include "format/peek.h"
+#include "model/ids.h"
 #include "vramscope/trace.h"
 #include "vramscope/vramscope.h"
 
@@ -33,6 +36,14 @@ static enum vrs_status open_either(void *arg, struct source source, uint64_t siz
     return status;
 }
 
+/* Gives out what `open_either` puts into `to`. */
+static void give(const struct opened_any *to, struct vrs_file **ret_file,
+                 struct vrs_trace **ret_trace)
+{
+    *ret_file = *to->file;
+    *ret_trace = *to->trace;
+}
+
 enum vrs_status vrs_open_any(const char *path, const struct vrs_open_options *options,
                              struct vrs_file **ret_file, struct vrs_trace **ret_trace,
                              struct vrs_error *err)
@@ -41,7 +52,41 @@ enum vrs_status vrs_open_any(const char *path, const struct vrs_open_options *op
     struct vrs_trace *trace = NULL;
     struct opened_any to = { path, &file, &trace };
     TRY(open_path(path, options, open_either, &to, err));
-    *ret_file = file;
-    *ret_trace = trace;
+    give(&to, ret_file, ret_trace);
     return VRS_OK;
+}
+
+static enum vrs_status open_any_source(struct source source, uint64_t size_bytes, const char *name,
+                                       const struct vrs_open_options *options,
+                                       struct vrs_file **ret_file, struct vrs_trace **ret_trace,
+                                       struct vrs_error *err)
+{
+    struct vrs_file *file = NULL;
+    struct vrs_trace *trace = NULL;
+    struct opened_any to = { name, &file, &trace };
+    struct vrs_open_options o = { 0 };
+    options_take(&o, sizeof o, options);
+    TRY(open_either(&to, source, size_bytes, &o, err));
+    give(&to, ret_file, ret_trace);
+    return VRS_OK;
+}
+
+enum vrs_status vrs_open_any_bytes(const void *bytes, size_t len, const char *name,
+                                   const struct vrs_open_options *options,
+                                   struct vrs_file **ret_file, struct vrs_trace **ret_trace,
+                                   struct vrs_error *err)
+{
+    const uint8_t *at = bytes;
+    struct memory_bytes memory = { .start = at, .end = len == 0 ? at : at + len };
+    return open_any_source(source_of_memory(&memory), len, name, options, ret_file, ret_trace, err);
+}
+
+enum vrs_status vrs_open_any_stream(int64_t (*read)(void *arg, void *bytes, size_t len), void *arg,
+                                    const char *name, const struct vrs_open_options *options,
+                                    struct vrs_file **ret_file, struct vrs_trace **ret_trace,
+                                    struct vrs_error *err)
+{
+    struct stream stream = { read, arg };
+    return open_any_source(source_of_stream(&stream), UNKNOWN_U64, name, options, ret_file,
+                           ret_trace, err);
 }

@@ -14,7 +14,7 @@ from vramscope import _core
 from conftest import PACKAGE, ROOT, environment
 from vramscope import sim
 
-OWNERS = (vramscope, vramscope.File, vramscope.Recording, vramscope.Result)
+OWNERS = (vramscope, vramscope.File, vramscope.Recording, vramscope.Trace, vramscope.Result)
 NAMES = [(owner, name) for owner in OWNERS for name in ([*vramscope.__all__, "open"] if owner is vramscope else dir(owner))
          if not name.startswith("_") and callable(getattr(owner, name)) and not inspect.isclass(getattr(owner, name))]
 # Classes that programs meet, and what they call of them.

@@ -36,6 +36,9 @@ path = os.path.join(folder, "run.pickle")
 with open(path, "wb") as file:
     file.write(data)
 load = lambda: vramscope.load(data, threads=1)
+spans = json.dumps({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": i, "dur": 1}
+                                    for i in range(3)]}).encode()
+trace = vramscope.load(spans)
 recording = load()
 report = recording.report()
 pickled = pickle.dumps(report)
@@ -45,6 +48,9 @@ scenarios = {
     "load a path": lambda: len(vramscope.load(path, threads=1, limits={"items": "4MiB"})),
     "load bytes": lambda: len(load()),
     "load a stream": lambda: len(vramscope.load(io.BytesIO(data), threads=1, progress=lambda d, t: None)),
+    "load a trace": lambda: (len(vramscope.load(spans)), vramscope.load(io.BytesIO(spans)).path),
+    "a trace": lambda: (len(trace.table("spans")), trace.columns, list(trace), trace.kinds, trace.string(1), repr(trace)),
+    "ask a trace": lambda: trace.ops(path="x").text(width=80),
     "a column": lambda: (list(recording["events.size"]), recording["events.size"][1:].tolist(), len(recording.table("events"))),
     "names": lambda: (recording.columns, list(recording), recording.file.names, recording.string(1), repr(recording)),
     "report": lambda: recording.report(path="x", device="cuda:0", user_root="/a").text(width=80),

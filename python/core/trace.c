@@ -1,0 +1,344 @@
+/* trace.c - traces of the profiler: columns by name, and where the time went. */
+#include "core.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "doc.h"
+#include "options.h"
+#include "vramscope/trace.h"
+#include "vramscope/vramscope.h"
+
+struct trace {
+    PyObject_HEAD struct core_state *state;
+    struct opened *opened; /* NULL: closed */
+    PyObject *path;        /* None: of no file */
+};
+
+PyObject *trace_make(struct core_state *state, struct vrs_trace *opened, PyObject *path,
+                     PyObject *shown)
+{
+    struct opened *o = opened_make((struct opened_what){ .trace = opened },
+                                   path == NULL ? NULL : PyBytes_AsString(path));
+    struct trace *t = o == NULL ? NULL : PyObject_New(struct trace, state->trace);
+    if (t == NULL) {
+        if (o != NULL)
+            opened_leave(o);
+        return NULL;
+    }
+    t->state = state;
+    t->opened = o;
+    t->path = Py_NewRef(shown == NULL ? Py_None : shown);
+    return (PyObject *)t;
+}
+
+static void trace_dealloc(PyObject *self)
+{
+    struct trace *t = (struct trace *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    if (t->opened != NULL)
+        opened_leave(t->opened);
+    Py_XDECREF(t->path);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+/* The trace for a call, to be left after it; NULL with ValueError set. */
+static struct opened *trace_use(const struct trace *t)
+{
+    if (t->opened == NULL) {
+        PyErr_SetString(PyExc_ValueError, "closed");
+        return NULL;
+    }
+    return opened_use(t->opened);
+}
+
+/* Questions. */
+
+/* Asks with the options that the arguments filled; NULL with an exception set. */
+static PyObject *ask_trace(struct trace *t, const struct vrs_trace_options *options)
+{
+    struct opened *o = trace_use(t);
+    struct vrs_result *result = NULL;
+    struct vrs_error err;
+    if (o == NULL)
+        return NULL;
+    PyThreadState *saved = PyEval_SaveThread();
+    enum vrs_status status = vrs_trace_report(o->trace, options, &result, &err);
+    PyEval_RestoreThread(saved);
+    opened_leave(o);
+    if (status != VRS_OK)
+        return raise_error(t->state, &err, NULL);
+    if (PyErr_CheckSignals() != 0) {
+        vrs_result_free(result);
+        return NULL;
+    }
+    return answer_make(t->state, result, "trace", &(struct drawn){ .opened = NULL });
+}
+
+static PyObject *answer(PyObject *self, PyObject *args, PyObject *kwargs, const char *name,
+                        uint32_t sections)
+{
+    static const struct option given[] = {
+        { "as_framework", FLAG, offsetof(struct vrs_trace_options, as_framework), 0 },
+        { "path", PATH, offsetof(struct vrs_trace_options, path), 0 },
+        OPTIONS_END,
+    };
+    struct trace *t = (struct trace *)self;
+    const struct signature signature = { name, given, 0, 0, false };
+    struct vrs_trace_options options = { .size = sizeof options, .sections = sections };
+    struct call c;
+    PyObject *made = NULL;
+    if (arguments_take(&c, t->state, &options, &signature, args, kwargs))
+        made = ask_trace(t, &options);
+    arguments_end(&c);
+    return made;
+}
+
+/* The same answer each, whose text shows another part of it. */
+#define TRACE_PARTS(X)                                                                             \
+    X(report, 0)                                                                                   \
+    X(ops, VRS_TRACE_OPS)                                                                          \
+    X(kernels, VRS_TRACE_KERNELS)                                                                  \
+    X(gaps, VRS_TRACE_GAPS)                                                                        \
+    X(steps, VRS_TRACE_STEPS)                                                                      \
+    X(memory, VRS_TRACE_MEMORY)                                                                    \
+    X(calls, VRS_TRACE_CALLS)
+
+#define ASK(name, section)                                                                         \
+    static PyObject *trace_##name(PyObject *self, PyObject *args, PyObject *kwargs)                \
+    {                                                                                              \
+        return answer(self, args, kwargs, #name, section);                                         \
+    }
+TRACE_PARTS(ASK)
+
+/* Columns. */
+
+/* KeyError where there is no such column. */
+static PyObject *trace_column(PyObject *self, PyObject *name)
+{
+    struct trace *t = (struct trace *)self;
+    struct vrs_span span;
+    struct vrs_error err;
+    PyObject *bytes = PyUnicode_Check(name) ? PyUnicode_AsUTF8String(name) : NULL;
+    if (bytes == NULL) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "the name of a column is a text, not %R", Py_TYPE(name));
+        return NULL;
+    }
+    struct opened *o = trace_use(t);
+    PyObject *made = NULL;
+    if (o != NULL && vrs_trace_column(o->trace, PyBytes_AsString(bytes), &span, &err) == VRS_OK) {
+        made = column_make(t->state, o, PyBytes_AsString(bytes), &span);
+    } else if (o != NULL) {
+        opened_leave(o);
+        PyErr_SetObject(PyExc_KeyError, name);
+    }
+    Py_DECREF(bytes);
+    return made;
+}
+
+static PyObject *trace_columns(PyObject *self, void *closure)
+{
+    PyObject *list = PyList_New(0);
+    (void)self;
+    (void)closure;
+    for (uint32_t i = 0; list != NULL && vrs_trace_column_name(i) != NULL; i++) {
+        PyObject *name =
+            PyUnicode_FromFormat("%s.%s", vrs_trace_column_table(i), vrs_trace_column_name(i));
+        if (name == NULL || PyList_Append(list, name) != 0)
+            Py_CLEAR(list);
+        Py_XDECREF(name);
+    }
+    return list;
+}
+
+static Py_ssize_t trace_length(PyObject *self)
+{
+    Py_ssize_t count = 0;
+    (void)self;
+    while (vrs_trace_column_name((uint32_t)count) != NULL)
+        count++;
+    return count;
+}
+
+static PyObject *trace_iter(PyObject *self)
+{
+    PyObject *names = trace_columns(self, NULL);
+    PyObject *iter = names == NULL ? NULL : PyObject_GetIter(names);
+    Py_XDECREF(names);
+    return iter;
+}
+
+/* A name; all else is none. */
+static int trace_contains(PyObject *self, PyObject *name)
+{
+    PyObject *names = trace_columns(self, NULL);
+    int there = names == NULL ? -1 : PySequence_Contains(names, name);
+    Py_XDECREF(names);
+    return there;
+}
+
+static PyObject *trace_table(PyObject *self, PyObject *table)
+{
+    PyObject *dict = PyDict_New();
+    for (uint32_t i = 0; dict != NULL && vrs_trace_column_name(i) != NULL; i++) {
+        const char *its = vrs_trace_column_table(i), *column = vrs_trace_column_name(i);
+        if (!PyUnicode_Check(table) || PyUnicode_CompareWithASCIIString(table, its) != 0)
+            continue;
+        PyObject *name = PyUnicode_FromFormat("%s.%s", its, column);
+        PyObject *made = name == NULL ? NULL : trace_column(self, name);
+        if (made == NULL || PyDict_SetItemString(dict, column, made) != 0)
+            Py_CLEAR(dict);
+        Py_XDECREF(made);
+        Py_XDECREF(name);
+    }
+    if (dict != NULL && PyDict_Size(dict) == 0) {
+        PyErr_SetObject(PyExc_KeyError, table);
+        Py_CLEAR(dict);
+    }
+    return dict;
+}
+
+static PyObject *trace_string(PyObject *self, PyObject *id)
+{
+    unsigned long n = PyLong_AsUnsignedLong(id);
+    if (PyErr_Occurred())
+        return NULL;
+    struct opened *o = trace_use((struct trace *)self);
+    if (o == NULL)
+        return NULL;
+    size_t len = 0;
+    const char *text = n > UINT32_MAX ? NULL : vrs_trace_string(o->trace, (uint32_t)n, &len);
+    PyObject *made = NULL;
+    if (text == NULL)
+        PyErr_SetString(PyExc_IndexError, "there is no such string in the trace");
+    else
+        made = PyUnicode_DecodeUTF8(text, (Py_ssize_t)len, "surrogateescape");
+    opened_leave(o);
+    return made;
+}
+
+#define MIXIN(name)                                                                                \
+    static PyObject *trace_##name(PyObject *self, PyObject *args)                                  \
+    {                                                                                              \
+        return mapping_mixin(self, #name, args);                                                   \
+    }
+MIXIN(keys)
+MIXIN(values)
+MIXIN(items)
+MIXIN(get)
+
+/* The object itself. */
+
+static PyObject *trace_close(PyObject *self, PyObject *unused)
+{
+    struct trace *t = (struct trace *)self;
+    struct opened *o = t->opened;
+    (void)unused;
+    t->opened = NULL;
+    if (o != NULL)
+        opened_leave(o);
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *trace_exit(PyObject *self, PyObject *args)
+{
+    (void)args;
+    return trace_close(self, NULL);
+}
+
+static PyObject *trace_path(PyObject *self, void *closure)
+{
+    (void)closure;
+    return Py_NewRef(((struct trace *)self)->path);
+}
+
+static PyObject *trace_views(PyObject *self, void *closure)
+{
+    struct opened *o = trace_use((struct trace *)self);
+    (void)closure;
+    if (o == NULL)
+        return NULL;
+    size_t columns = atomic_load(&o->columns);
+    opened_leave(o);
+    return PyLong_FromSize_t(columns);
+}
+
+/* The names of the numbers in "spans.kind". */
+static PyObject *trace_kinds(PyObject *self, void *closure)
+{
+    PyObject *list = PyList_New(0);
+    (void)self;
+    (void)closure;
+    for (uint32_t i = 0; list != NULL && vrs_trace_span_kind(i) != NULL; i++) {
+        PyObject *name = PyUnicode_FromString(vrs_trace_span_kind(i));
+        if (name == NULL || PyList_Append(list, name) != 0)
+            Py_CLEAR(list);
+        Py_XDECREF(name);
+    }
+    return list;
+}
+
+static PyObject *trace_repr(PyObject *self)
+{
+    struct trace *t = (struct trace *)self;
+    return PyUnicode_FromFormat("<vramscope.Trace of %R%s>", t->path,
+                                t->opened == NULL ? ", closed" : "");
+}
+
+#define PART(name, section)                                                                        \
+    { #name, (PyCFunction)(void (*)(void))trace_##name, METH_VARARGS | METH_KEYWORDS,              \
+      trace_##name##_doc },
+
+static PyMethodDef trace_methods[] = {
+    TRACE_PARTS(PART){ "table", trace_table, METH_O, trace_table_doc },
+    { "string", trace_string, METH_O, trace_string_doc },
+    { "keys", trace_keys, METH_VARARGS, trace_keys_doc },
+    { "values", trace_values, METH_VARARGS, trace_values_doc },
+    { "items", trace_items, METH_VARARGS, trace_items_doc },
+    { "get", trace_get, METH_VARARGS, trace_get_doc },
+    { "close", trace_close, METH_NOARGS, trace_close_doc },
+    { "__enter__", enter_self, METH_NOARGS, NULL },
+    { "__exit__", trace_exit, METH_VARARGS, NULL },
+    { NULL, NULL, 0, NULL },
+};
+
+static PyGetSetDef trace_members[] = {
+    { "columns", trace_columns, NULL, "The names of all columns, \"table.column\".", NULL },
+    { "kinds", trace_kinds, NULL, "What the numbers in \"spans.kind\" mean: \"kernel\", ...", NULL },
+    { "path", trace_path, NULL, "As it was opened; None for bytes and streams.", NULL },
+    { "views", trace_views, NULL, "How many columns keep the memory.", NULL },
+    { NULL, NULL, NULL, NULL, NULL },
+};
+
+static PyType_Slot trace_slots[] = {
+    { Py_tp_doc,
+      SLOT("One trace of torch.profiler, read-only: columns by name, where the time went as\n"
+           "methods.\n"
+           "\n"
+           "Times are in nanoseconds. Raises KeyError for a column that there is not, and\n"
+           "ValueError where it is closed.\n"
+           "\n"
+           ">>> with vramscope.load(\"examples/traces/training.pt.trace.json.gz\") as trace:\n"
+           "...     len(trace[\"spans.start\"]) == len(trace[\"spans.duration\"]) > 1000\n"
+           "True") },
+    { Py_tp_dealloc, SLOT(trace_dealloc) },
+    { Py_tp_repr, SLOT(trace_repr) },
+    { Py_tp_methods, trace_methods },
+    { Py_tp_getset, trace_members },
+    { Py_tp_iter, SLOT(trace_iter) },
+    { Py_mp_length, SLOT(trace_length) },
+    { Py_mp_subscript, SLOT(trace_column) },
+    { Py_sq_contains, SLOT(trace_contains) },
+    { 0, NULL },
+};
+
+PyType_Spec trace_spec = {
+    .name = "vramscope.Trace",
+    .basicsize = sizeof(struct trace),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = trace_slots,
+};
