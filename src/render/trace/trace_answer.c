@@ -7,6 +7,7 @@
 
 #include "analysis/trace/phases/phases.h"
 #include "analysis/trace/queue/queue.h"
+#include "analysis/trace/categories/categories.h"
 #include "analysis/trace/check/trace_check.h"
 #include "analysis/trace/diff/trace_diff.h"
 #include "analysis/trace/report/job.h"
@@ -102,6 +103,8 @@ void trace_answer_csv(struct out *out, const struct answer_set *set, bool severa
         { SECTION_STEPS, &trace_step_row_type }, { SECTION_MEMORY, &trace_memory_row_type },
         { SECTION_CALLS, &call_row_type },        { SECTION_PHASES, &trace_phase_row_type },
         { SECTION_LAUNCHES, &trace_queue_row_type }, { SECTION_FINDINGS, &trace_finding_row_type },
+        { SECTION_STEPS, &trace_step_row_type }, { SECTION_MEMORY, &trace_memory_peak_row_type },
+        { SECTION_CALLS, &call_row_type },
     };
     uint32_t sections = set->count == 0 ? 0 : ((const struct trace_report *)set->answers)->sections;
     const struct row_type *rows = NULL;

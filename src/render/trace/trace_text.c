@@ -20,6 +20,7 @@
 #include "render/trace/trace_launches.h"
 #include "render/trace/trace_phases.h"
 #include "render/trace/trace_ranks.h"
+#include "render/trace/trace_memory.h"
 #include "render/trace/trace_tables.h"
 #include "render/trace/trace_words.h"
 #include "render/write/escape.h"
@@ -251,10 +252,12 @@ static void put_sections(struct buf *to, const struct trace_report *r,
     }
     if ((r->sections & SECTION_CALLS) != 0)
         trace_calls_table(to, style, r, rows);
-    if ((r->sections & SECTION_MEMORY) != 0)
+    if ((r->sections & SECTION_MEMORY) != 0) {
         trace_memory_table(to, style, r, rows);
     if ((r->sections & SECTION_FINDINGS) != 0)
         trace_findings_text(to, style, r, rows);
+        trace_memory_peaks(to, style, r, rows);
+    }
     if ((r->sections & SECTION_PHASES) != 0)
         trace_phases_tables(to, style, r, rows);
     if ((r->sections & SECTION_LAUNCHES) != 0)

@@ -164,12 +164,6 @@ static bool is_before(const struct memory_row *a, const struct memory_row *b)
     return strcmp(left, right) < 0;
 }
 
-/* Events of a device side by side, in the order of time; the first event of each run in `first`. */
-struct grouping {
-    uint32_t *event, *first;
-    uint32_t groups;
-};
-
 enum { GROUPS_MOST = 256 };
 
 /* No machine has so many devices: those beyond are one with the last. */
@@ -187,8 +181,10 @@ static uint32_t group_of(const struct memory_events *m, uint32_t e, uint32_t *sa
     return g;
 }
 
-static bool group_all(const struct memory_events *m, struct arena *arena, struct grouping *ret)
+bool memory_groups_make(const struct trace *t, struct arena *arena, struct memory_groups *ret)
 {
+    const struct memory_events *m = &t->memory;
+    *ret = (struct memory_groups){ .groups = 0 };
     uint32_t events = m->rows.len, sample[GROUPS_MOST];
     ret->event = arena_array(arena, uint32_t, events);
     ret->first = arena_array(arena, uint32_t, GROUPS_MOST + 1);
@@ -221,9 +217,9 @@ static bool group_all(const struct memory_events *m, struct arena *arena, struct
 enum vrs_status memory_make(const struct trace_study *s, struct arena *arena, struct memory *ret,
                             struct vrs_error *err)
 {
-    struct grouping g = { .groups = 0 };
+    struct memory_groups g;
     *ret = (struct memory){ .rows = 0 };
-    if (!group_all(&s->trace->memory, arena, &g))
+    if (!memory_groups_make(s->trace, arena, &g))
         return vrs_no_memory(err);
     ret->row = arena_array(arena, struct memory_row, g.groups);
     if (ret->row == NULL)
@@ -233,7 +229,7 @@ enum vrs_status memory_make(const struct trace_study *s, struct arena *arena, st
                              .event = g.event + g.first[i],
                              .events = g.first[i + 1] - g.first[i],
                              .from_ns = s->first_ns };
-        struct memory_row made = { .events = 0 };
+        struct memory_row made = { .group = i };
         if (!row_make(&one, &made))
             return vrs_no_memory(err);
         uint32_t at = ret->rows++;

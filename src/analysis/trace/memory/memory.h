@@ -8,8 +8,10 @@
 #include "analysis/trace/study/study.h"
 #include "base/arena.h"
 #include "base/fail.h"
+#include "model/trace.h"
 
 struct memory_row {
+    uint32_t group; /* of struct memory_groups */
     int64_t device_type, device_number; /* TRACE_UNKNOWN */
     uint64_t events, allocs, frees;
     int64_t alloc_bytes, free_bytes;
@@ -28,6 +30,15 @@ struct memory {
     struct memory_row *row; /* by the text "(type, number)" */
     uint32_t rows;
 };
+
+/* The instants of each device side by side, in the order of time. */
+struct memory_groups {
+    uint32_t *event, *first; /* the events of group g: event[first[g]] up to event[first[g + 1]] */
+    uint32_t groups;
+};
+
+/* False when out of memory. */
+bool memory_groups_make(const struct trace *t, struct arena *arena, struct memory_groups *ret);
 
 /* Everything is taken from `arena`. */
 enum vrs_status memory_make(const struct trace_study *s, struct arena *arena, struct memory *ret,

@@ -376,7 +376,8 @@ enum vrs_status trace_report_judge(const struct trace *t, bool as_framework,
                   trace_launches_make(&s, arena, &ret->launches) &&
                   trace_findings_make(&s, limits, arena, ret) &&
                   rank_parts_make(&s, arena, &ret->rank) &&
-                  job_of_file(&ret->rank, arena, &ret->ranks);
+                  job_of_file(&ret->rank, arena, &ret->ranks) &&
+                  trace_categories_make(&s, &scratch, arena, ret);
         status = ok ? VRS_OK : vrs_no_memory(err);
     }
     arena_free(&scratch);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "analysis/trace/busy/busy.h"
+#include "analysis/trace/categories/categories.h"
 #include "analysis/trace/figures/figures.h"
 #include "analysis/trace/phases/phases.h"
 #include "analysis/trace/queue/queue.h"
@@ -113,6 +114,7 @@ struct trace_device {
     uint32_t gap_kinds;
     struct blame_row blame[BLAMES]; /* likewise */
     uint32_t blames;
+    const struct trace_memory_peak *memory; /* NULL: nothing is known of it */
     uint64_t histogram[GAP_BINS];
     struct long_gap_row *longest; /* the longest first, LONGEST_GAPS at most */
     uint32_t longests;
@@ -176,6 +178,7 @@ struct trace_report {
     struct trace_phases phases;
     struct trace_launches launches;
     struct trace_findings findings;
+    struct trace_memory_peaks peaks;
     struct operator_row *op; /* by falling self CPU, ties by name */
     uint32_t *op_by_device;  /* the same by falling self device */
     uint32_t ops;

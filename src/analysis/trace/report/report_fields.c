@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "analysis/trace/busy/busy.h"
+#include "analysis/trace/categories/categories.h"
 #include "analysis/trace/memory/memory.h"
 #include "analysis/trace/phases/phases.h"
 #include "analysis/trace/queue/queue.h"
@@ -222,6 +223,8 @@ static const struct field device_fields[] = {
       .decimals = 6, .null = NULL_NEGATIVE },
     { "partition", NULL, UNIT_NONE, FIELD_ROW, .offset = 0, .row = &partition_row_type },
     { "gaps", NULL, UNIT_NONE, FIELD_ROW, .offset = 0, .row = &gaps_row_type },
+    { "memory", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct trace_device, memory),
+      .pointer = true, .row = &trace_memory_peak_row_type },
 };
 static const struct row_type device_row_type =
     ROW_TYPE("device", struct trace_device, device_fields);
@@ -367,6 +370,11 @@ static const struct field report_fields[] = {
       .row = &trace_memory_row_type },
     { "ranks", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct trace_report, ranks),
       .row = &trace_ranks_row_type, .pointer = true },
+    { "memory", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct trace_report, peaks.row, peaks.rows),
+      .row = &trace_memory_peak_row_type },
+    { "memory_timeline", NULL, UNIT_NONE, FIELD_ROWS,
+      FIELD_LIST(struct trace_report, peaks.row, peaks.rows),
+      .row = &trace_memory_timeline_row_type },
 };
 const struct row_type trace_report_row_type =
     ROW_TYPE("trace", struct trace_report, report_fields);

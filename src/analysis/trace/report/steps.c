@@ -224,13 +224,34 @@ static double median_of(struct trace_report *r, double *sorted)
     return count > 0 ? statistics_median(sorted, count) : NAN;
 }
 
+/* Whether an operator of the host began within a step. */
+static bool has_operator(const struct trace_study *s, const struct trace_step *step)
+{
+    const struct spans *spans = &s->trace->spans;
+    for (uint32_t row = 0; row < spans->rows.len; row++)
+        if (spans->kind[row] == SPAN_OP && spans->start[row] >= step->first_ns &&
+            spans->start[row] - step->first_ns < step->ns &&
+            (s->names.traits[spans->name[row]] & (NAME_STEP | NAME_RANGE)) == 0)
+            return true;
+    return false;
+}
+
+/* Of a program without a device what counts is the host. */
+static bool begins_empty(const struct trace_study *s, const struct trace_report *r)
+{
+    if (r->steps < 2 || r->step[0].work > 0)
+        return false;
+    return r->step[1].work > 0 ||
+           (has_operator(s, &r->step[1]) && !has_operator(s, &r->step[0]));
+}
+
 /* Loops that call step() first have an empty range before their first work; the first step warms
  * up; the last may be cut. */
-static void name_kinds(struct trace_report *r, double *sorted)
+static void name_kinds(const struct trace_study *s, struct trace_report *r, double *sorted)
 {
     const double warm_up = 1.5, whole = 0.8;
     uint32_t last = r->steps - 1;
-    if (r->steps > 1 && r->step[0].work == 0 && r->step[1].work > 0)
+    if (begins_empty(s, r))
         r->step[0].kind = STEP_EMPTY;
     uint32_t first = r->step[0].kind == STEP_EMPTY;
     double median = median_of(r, sorted);
@@ -272,7 +293,7 @@ bool trace_steps_make(const struct trace_study *s, struct arena *arena, struct t
     if (ok && ret->steps > 0) {
         add_work(s, ret, work);
         spread(ret, work);
-        name_kinds(ret, sorted);
+        name_kinds(s, ret, sorted);
         if (ret->statistics.count > 0)
             summarize(ret, sorted);
     }
