@@ -4,8 +4,8 @@ The files are memory snapshots, and traces of torch's profiler. Programs written
 changing only the import: rows C10 and C14. Lines go to the logger of the caller's outermost
 package, at the level INFO, as those of the original go to its own module's; what shows them is set
 up by the program. It departs in two places. A file is never written over: names of the same second
-end in _1, _2. The timeline of categories, which torch no longer makes of a trace, is a text that
-says so.
+end in _1, _2. The timeline of categories, which torch no longer makes of a trace, is made by
+vramscope; where there is no device it is a text that says so.
 
 >>> TIME_FORMAT_STR, MAX_NUM_OF_MEM_EVENTS_PER_SNAPSHOT
 ('%b_%d_%H_%M_%S', 100000)
@@ -101,17 +101,21 @@ def export_memory_snapshot() -> None:
 def trace_handler(prof: Any) -> None:
     """Writes the trace of a torch.profiler.profile as <host>_<time>.json.gz.
 
-    For `on_trace_ready`. <host>_<time>.txt beside it says why there is no timeline of categories.
+    For `on_trace_ready`. <host>_<time>.html beside it has the memory of cuda:0 by category; where
+    there is none <host>_<time>.txt says why.
     """
+    from vramscope.compat import _tracing
     prefix = _prefix(".json.gz", ".html", ".txt")
     prof.export_chrome_trace(prefix + ".json.gz")
-    files.write_whole(prefix + ".txt", _no_timeline())
-
-
-def _no_timeline() -> str:
+    page, why = _tracing.timeline(prefix + ".json.gz", 0)
+    if page is not None:
+        files.write_whole(prefix + ".html", page)
+        return
     if not _history.available():
-        return ("There is no timeline of memory by category: there is no device cuda:0 whose memory "
-                "could be shown.\n")
-    return ("There is no timeline of memory by category: it is not made of a trace of the profiler. "
-            "A snapshot has it: record one with vramscope.record(), and look at it with\n"
-            "    vramscope view SNAPSHOT\n")
+        why = "there is no device cuda:0 whose memory could be shown"
+    files.write_whole(prefix + ".txt", _no_timeline(why))
+
+
+def _no_timeline(why: str) -> str:
+    return (f"There is no timeline of memory by category: {why}.\nA snapshot has one, too: record "
+            "it with vramscope.record(), and look at it with\n    vramscope view SNAPSHOT\n")

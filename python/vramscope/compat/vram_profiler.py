@@ -1,6 +1,6 @@
 """Drop-in for a checkpoint profiler: memory at named moments, and the peak between two of them.
 
-Programs written for it run after changing only the import: rows A01 to A14 of the conformance
+Programs written for it run after changing only the import: rows A01 to A16 of the conformance
 list. It departs in four places. Allocated memory and its peak are one reading. Resets of the peak
 go through the process's ledger, so that two profilers do not disturb each other. A decorated
 function that raises has an END record, too. Reports are written as UTF-8, and appear whole.
@@ -8,7 +8,9 @@ function that raises has an END record, too. Reports are written as UTF-8, and a
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -19,8 +21,8 @@ from vramscope import _core, backends, files
 from vramscope.compat import _device
 from vramscope.compat._printing import out
 
-__all__ = ["VRAMProfiler", "disable_profiling", "enable_profiling", "get_profiler",
-           "profile_function", "profile_memory"]
+__all__ = ["VRAMProfiler", "disable_profiling", "enable_profiling", "explain_trace",
+           "get_profiler", "profile_function", "profile_memory", "profile_operators"]
 
 _GB = 1e9
 
@@ -276,3 +278,36 @@ def disable_profiling() -> None:
     """The profiler of the process records nothing any more; what it has is kept."""
     if _global_profiler is not None:
         _global_profiler.enabled = False
+
+
+def profile_operators(function: Callable[[], Any], table_path: files.Path,
+                      trace_path: files.Path | None = None) -> Any:
+    """Runs a function under torch's profiler, and writes its table of operators to a file.
+
+    The table has 30 rows, grouped by five frames, those that took most memory of the device first.
+    That memory is net: what an operator took less what it gave back, and no peak. trace_path: the
+    trace is written there, too. The result is the function's. Raises ImportError without torch.
+    """
+    from vramscope.compat import _tracing
+    profiler = importlib.import_module("torch.profiler")
+    kinds = profiler.ProfilerActivity
+    with profiler.profile(activities=[kinds.CPU, kinds.CUDA], profile_memory=True,
+                          record_shapes=True, with_stack=True) as prof:
+        result = function()
+    files.write_whole(table_path, _tracing.operator_table(prof))
+    if trace_path is not None:
+        prof.export_chrome_trace(os.fspath(trace_path))
+    return result
+
+
+def explain_trace(trace_path: files.Path) -> str:
+    """How to read a trace that the profiler exported, and where its time went.
+
+    Which processes are the host's and which are devices; what rows below each other mean. Raises
+    vramscope.Error where the file is no trace.
+
+    >>> print(explain_trace("examples/traces/training.pt.trace.json.gz").splitlines()[0])
+    How to read this trace
+    """
+    from vramscope.compat import _tracing
+    return _tracing.guide(trace_path)

@@ -1,5 +1,6 @@
 """vramscope.compat.gpu_memory_1: rows C10 and C14, on simulated devices and on the stand-in for torch."""
 import gzip
+import json
 import logging
 import pickle
 import re
@@ -141,20 +142,72 @@ def traced(text):
     return types.SimpleNamespace(export_chrome_trace=export)
 
 
-def test_a_trace_is_written_and_why_there_is_no_timeline(tmp_path):
+def loop(number=0, **without):
+    """A trace of the document's loop: step() first, ranges with its names, memory of a device."""
+    def span(name, start, duration, category="user_annotation"):
+        return {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": start, "dur": duration, "args": {}}
+
+    def memory(ts, size, address, total):
+        args = {"Device Type": 1, "Device Id": number, "Bytes": size, "Addr": address, "Total Allocated": total}
+        return {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": ts,
+                "args": {name: value for name, value in args.items() if name not in without}}
+
+    events = [span("ProfilerStep#0", 0, 5)]
+    for step in range(5):
+        at = 10 + step * 100
+        events += [span(f"ProfilerStep#{step + 1}", at, 100), span("## forward ##", at, 40), span("## backward ##", at + 40, 40),
+                   span("## optimizer ##", at + 80, 20), span("aten::mm", at + 5, 5, "cpu_op"),
+                   memory(at + 7, 512, 1, 1512), memory(at + 50, 256, 2, 1768), memory(at + 60, -512, 1, 1256),
+                   memory(at + 90, -256, 2, 1000)]
+    return json.dumps({"traceEvents": events})
+
+
+def test_a_trace_is_written_with_its_timeline(tmp_path):
+    """Fixed: the document's call is of a function that torch no longer has."""
+    compat.trace_handler(traced(loop()))
+    page, trace = names(tmp_path)
+    assert NAME.fullmatch(trace) and page == trace.replace(".json.gz", ".html")
+    assert gzip.open(trace, "rt").read() == loop()
+    text = (tmp_path / page).read_text()
+    assert "<svg" in text and "<script" not in text and "http" not in text.replace("http://www.w3.org/2000/svg", "")
+    for words in ("Memory of cuda:0 by category", "activation", "gradient", "pre existing", "1.73 KiB in use at the peak"):
+        assert words in text, words
+
+
+def test_files_of_one_second_have_one_number(tmp_path, monkeypatch):
+    monkeypatch.setattr(time, "strftime", lambda form: "Jan_01_00_00_00")
+    compat.trace_handler(traced(loop()))
+    compat.trace_handler(traced(loop(number=1)))
+    stem = socket.gethostname() + "_Jan_01_00_00_00"
+    assert names(tmp_path) == [stem + ".html", stem + ".json.gz", stem + "_1.json.gz", stem + "_1.txt"]
+
+
+@pytest.mark.parametrize("text, why", (
+    (loop(number=1), "the trace has no memory of a device cuda:0: record with profile_memory=True"),
+    (loop(Addr=True), "tell no addresses"), ("{}", "the trace cannot be read: "), ("[]", "the trace cannot be read: ")))
+def test_a_trace_without_a_timeline_says_why(tmp_path, text, why):
     with sim.Device():
-        compat.trace_handler(traced("{}"))
-        compat.trace_handler(traced("[]"))
-    first, text, second, _ = sorted(names(tmp_path), key=lambda name: (len(name.partition(".")[0]), name))
-    assert all(NAME.fullmatch(name) for name in names(tmp_path)) and len(names(tmp_path)) == 4
-    assert gzip.open(first, "rt").read() == "{}" and gzip.open(second, "rt").read() == "[]"
-    assert text == first.replace(".json.gz", ".txt") and "vramscope view" in (tmp_path / text).read_text()
+        compat.trace_handler(traced(text))
+    trace, reason = names(tmp_path)
+    assert NAME.fullmatch(trace) and reason == trace.replace(".json.gz", ".txt")
+    assert gzip.open(trace, "rt").read() == text and why in (tmp_path / reason).read_text()
 
 
 def test_without_a_device_the_text_says_that(tmp_path):
     compat.trace_handler(traced("{}"))
     _, text = names(tmp_path)
     assert "no device cuda:0" in (tmp_path / text).read_text()
+
+
+def test_phases_of_the_recipe_are_ours(tmp_path):
+    """Five iterations of the document's loop: what its ranges say is the phase, and its empty first step is none."""
+    trace = vramscope.load(loop().encode())
+    steps = trace.steps()
+    assert [(row["name"], row["kind"]) for row in steps["steps"]][0] == ("ProfilerStep#0", "empty")
+    assert steps["step_statistics"]["count"] == 5 and steps["step_statistics"]["max_ns"] == 100_000
+    assert {row["phase"]: row["wall_ns"] for row in steps["phases"]} == {
+        "forward": 200_000, "backward": 200_000, "optimizer": 100_000}
+    assert trace.memory()["memory"][0]["peak_phase"] == "backward"
 
 
 def test_lines_are_those_of_the_document(shared, caplog, tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""vramscope.compat.vram_profiler: rows A01 to A14, by golden texts, one for each branch.
+"""vramscope.compat.vram_profiler: rows A01 to A16, by golden texts, one for each branch.
 
 The texts were made by the document's own program from the scenarios of vram_scenarios.py, and read
 against the rows; test_documents.py runs the two beside each other where the documents are.
@@ -7,12 +7,17 @@ import asyncio
 import contextlib
 import inspect
 import io
+import json
+import sys
 import threading
 import time
+import types
 from pathlib import Path
 
 import pytest
 import vram_scenarios
+import vramscope
+from conftest import ROOT
 from stand_in import installed, tensors
 
 from vramscope import sim
@@ -280,3 +285,75 @@ def test_signatures():
     assert defaults(compat.profile_function) == [("profiler", none), ("name", None)]
     for call in (compat.get_profiler, compat.enable_profiling, compat.disable_profiling):
         assert defaults(call) == []
+
+
+class Profile:
+    """torch.profiler.profile as far as one call of it goes; its table takes one of two names to sort by."""
+
+    known, made = "device_memory_usage", []
+
+    def __init__(self, **options):
+        self.options, self.asked = options, []
+        Profile.made.append(self)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *raised):
+        self.ended = True
+
+    def key_averages(self, **options):
+        self.grouped = options
+        return self
+
+    def table(self, **options):
+        self.asked.append(options)
+        if options["sort_by"] != self.known:
+            raise AttributeError(options["sort_by"])
+        return "the table\n"
+
+    def export_chrome_trace(self, path):
+        with open(path, "w") as file:
+            file.write("{}")
+
+
+@pytest.mark.parametrize("known", ("device_memory_usage", "cuda_memory_usage"))
+def test_operators_are_sorted_by_memory_however_it_is_spelt(tmp_path, monkeypatch, known):
+    module = types.ModuleType("torch.profiler")
+    module.profile, module.ProfilerActivity = Profile, types.SimpleNamespace(CPU="cpu", CUDA="cuda")
+    monkeypatch.setitem(sys.modules, "torch", types.ModuleType("torch"))
+    monkeypatch.setitem(sys.modules, "torch.profiler", module)
+    monkeypatch.setattr(Profile, "known", known)
+    assert compat.profile_operators(lambda: 42, tmp_path / "ops.txt", tmp_path / "run.json") == 42
+    prof = Profile.made.pop()
+    assert (tmp_path / "ops.txt").read_text() == "the table\n" and (tmp_path / "run.json").read_text() == "{}"
+    assert prof.ended and prof.options == {"activities": ["cpu", "cuda"], "profile_memory": True, "record_shapes": True,
+                                           "with_stack": True}
+    assert prof.grouped == {"group_by_stack_n": 5}
+    assert prof.asked[-1] == {"sort_by": known, "row_limit": 30, "max_name_column_width": 60}
+    assert "net" in compat.profile_operators.__doc__
+
+
+def test_a_trace_is_explained(tmp_path):
+    """The device's process is called as the host's, and what lies above its work is no stack of calls."""
+    def named(pid, label):
+        return [{"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": "python"}},
+                {"ph": "M", "name": "process_labels", "pid": pid, "tid": 0, "args": {"labels": label}}]
+
+    def span(category, name, pid, tid, start, duration, **args):
+        return {"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": duration, "args": args}
+
+    host = [*named(3201404, "CPU"), span("cpu_op", "aten::mm", 3201404, 9, 0, 20),
+            span("cuda_runtime", "cudaLaunchKernel", 3201404, 9, 2, 3, correlation=1)]
+    device = [*named(0, "GPU 0"), span("kernel", "gemm", 0, 7, 10, 5, correlation=1),
+              span("gpu_user_annotation", "step", 0, 7, 9, 9)]
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"traceEvents": host + device}))
+    text = compat.explain_trace(path)
+    assert "* `python 3201404` is the program on the host" in text and "1 runtime" in text
+    assert "* `python 0` is a device, and no process of the host" in text and "streams (1): 1 gpu_annotation, 1 kernel" in text
+    assert "are no call stack" in text and "never nests" in text and "It is no peak." in text and "gemm" in text
+    path.write_text(json.dumps({"traceEvents": host}))
+    assert "There is no device" in compat.explain_trace(path)
+    with pytest.raises(vramscope.Error, match="memory snapshot"):
+        compat.explain_trace(ROOT / "examples" / "oom.pickle")

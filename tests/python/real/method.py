@@ -7,10 +7,11 @@ import sys
 
 import torch
 from torch import nn
+from torch.autograd.profiler import record_function
 from torch.utils.data import DataLoader, TensorDataset
 
 import vramscope
-from vramscope.compat import gpu_memory_1, methodology
+from vramscope.compat import gpu_memory_1, methodology, vram_profiler
 
 lines = []
 logging.basicConfig(stream=sys.stderr, level=logging.INFO)
@@ -55,10 +56,28 @@ with torch.autocast("cpu", torch.bfloat16):
 gpu_memory_1.start_record_memory_history()
 gpu_memory_1.export_memory_snapshot()
 gpu_memory_1.stop_record_memory_history()
+explained = vram_profiler.profile_operators(lambda: model(batch).sum().item(), "ops.table", "forward.json")
+explained = [open("ops.table").read(), vram_profiler.explain_trace("forward.json"), explained]
+# The recipe of the document: step() first, and fewer iterations than the schedule has.
+with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU], on_trace_ready=lambda prof: prof.export_chrome_trace("recipe.json"),
+        schedule=torch.profiler.schedule(wait=0, warmup=0, active=6, repeat=1), record_shapes=True, profile_memory=True,
+        with_stack=True) as prof:
+    for _ in range(5):
+        prof.step()
+        with record_function("## forward ##"):
+            pred = model(batch)
+        with record_function("## backward ##"):
+            criterion(pred, target).backward()
+        with record_function("## optimizer ##"):
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+recipe = vramscope.load("recipe.json").report().to_dict()
 with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU],
                             on_trace_ready=gpu_memory_1.trace_handler) as prof:
     said(calls["profile_training_phases"])
 
-print(json.dumps({"answers": answers, "moved": moved, "lines": lines, "conditions": half, "training_after": model.training,
+print(json.dumps({"explained": explained, "recipe": {k: recipe[k] for k in ("steps", "phases", "memory")},
+                  "answers": answers, "moved": moved, "lines": lines, "conditions": half, "training_after": model.training,
                   "training": json.loads(training.json()), "texts": [str(training), str(latency)],
                   "latency": json.loads(latency.json()), "initialised": torch.cuda.is_initialized()}))

@@ -79,3 +79,19 @@ def test_a_real_trace_is_written(real, folder):
     names = {event.get("name") for event in json.load(gzip.open(trace))["traceEvents"]}
     assert {"forward_pass", "backward_pass", "optimizer_step"} <= names
     assert text.name == trace.name.replace(".json.gz", ".txt") and "no device cuda:0" in text.read_text()
+
+
+def test_real_operators_are_written(real):
+    table, guide, result = real["explained"]
+    assert "aten::addmm" in table and "CPU Mem" in table and isinstance(result, float)
+    assert guide.startswith("How to read this trace") and "is the program on the host" in guide
+    assert "There is no device" in guide and "aten::addmm" in guide
+
+
+def test_the_recipe_of_the_document_runs(real):
+    """Five iterations never complete active=6: the handler runs at exit, and the first step is empty."""
+    steps, memory = real["recipe"]["steps"], real["recipe"]["memory"]
+    assert len(steps) >= 5 and [s["name"] for s in steps] == sorted(s["name"] for s in steps)
+    assert {"forward", "backward", "optimizer"} <= {row["phase"] for row in real["recipe"]["phases"]}
+    (host,) = [row for row in memory if row["device_type"] == 0]
+    assert {"activation", "gradient", "optimizer_state"} & {row["category"] for row in host["categories"]}
