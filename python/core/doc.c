@@ -685,6 +685,32 @@ const char trace_calls_doc[] =
     ">>> vramscope.load(\"examples/traces/training.pt.trace.json.gz\").calls()[\"runtime\"]  # made on a host alone\n"
     "[]";
 
+const char trace_phases_doc[] =
+    "phases($self, /, *, as_framework=False, path=None)\n"
+    "--\n\n"
+    "The same answer, whose text is the time of data, forward, backward and optimizer;\n"
+    "table(\"phases\") has its columns.\n\n"
+    "as_framework: with Python frames in the trace, count ranges as key_averages() does,\n"
+    "without the operators that a frame inside called. path: shown as the file's name. The\n"
+    "result is a Result; raises Error, TypeError for arguments of the wrong type,\n"
+    "ValueError where the trace is closed.\n\n"
+    ">>> trace = vramscope.load(\"examples/traces/training.pt.trace.json.gz\")\n"
+    ">>> trace.phases().table(\"phases\")[\"phase\"][0]\n"
+    "'data'";
+
+const char trace_launches_doc[] =
+    "launches($self, /, *, as_framework=False, path=None)\n"
+    "--\n\n"
+    "The same answer, whose text is how launches ran ahead of devices;\n"
+    "its member \"launches\" has the figures.\n\n"
+    "as_framework: with Python frames in the trace, count ranges as key_averages() does,\n"
+    "without the operators that a frame inside called. path: shown as the file's name. The\n"
+    "result is a Result; raises Error, TypeError for arguments of the wrong type,\n"
+    "ValueError where the trace is closed.\n\n"
+    ">>> trace = vramscope.load(\"examples/traces/training.pt.trace.json.gz\")\n"
+    ">>> trace.launches()[\"launches\"][\"calls\"]\n"
+    "0";
+
 const char trace_table_doc[] =
     "table($self, name, /)\n"
     "--\n\n"

@@ -58,6 +58,8 @@ extern const char trace_gaps_doc[];
 extern const char trace_steps_doc[];
 extern const char trace_memory_doc[];
 extern const char trace_calls_doc[];
+extern const char trace_phases_doc[];
+extern const char trace_launches_doc[];
 extern const char trace_table_doc[];
 extern const char trace_string_doc[];
 extern const char trace_keys_doc[];

@@ -105,7 +105,9 @@ static PyObject *answer(PyObject *self, PyObject *args, PyObject *kwargs, const 
     X(gaps, VRS_TRACE_GAPS)                                                                        \
     X(steps, VRS_TRACE_STEPS)                                                                      \
     X(memory, VRS_TRACE_MEMORY)                                                                    \
-    X(calls, VRS_TRACE_CALLS)
+    X(calls, VRS_TRACE_CALLS)                                                                      \
+    X(phases, VRS_TRACE_PHASES)                                                                    \
+    X(launches, VRS_TRACE_LAUNCHES)
 
 #define ASK(name, section)                                                                         \
     static PyObject *trace_##name(PyObject *self, PyObject *args, PyObject *kwargs)                \

@@ -16,7 +16,7 @@ from conftest import PACKAGE, ROOT, run, validate
 
 EXAMPLE = ROOT / "examples" / "traces" / "training.pt.trace.json.gz"
 CODES = {"uint8": "B", "uint32": "I", "uint64": "Q", "int64": "q"}
-PARTS = ("ops", "kernels", "gaps", "steps", "memory", "calls")
+PARTS = ("ops", "kernels", "gaps", "steps", "memory", "calls", "phases", "launches")
 UNKNOWN = -1 << 63
 
 
