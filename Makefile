@@ -52,7 +52,9 @@ bench: all
 	tests/bench/run --program build/release/cli/vramscope \
 		--make-snapshot build/release/tests/bench/make_snapshot \
 		--walk build/release/tests/bench/walk \
-		--machine build/release/tests/bench/machine $(BENCH)
+		--machine build/release/tests/bench/machine \
+		--make-trace build/release/tests/bench/make_trace \
+		--inflate build/release/tests/bench/inflate $(BENCH)
 	@test ! -e build/release/python/vramscope/__init__.py || $(MAKE) --no-print-directory bench-package
 
 bench-package: all
