@@ -16,6 +16,7 @@ struct read_trace_options {
     /* As in struct read_options. */
     bool (*progress)(void *arg, uint64_t done_bytes, uint64_t total_bytes);
     void *progress_arg;
+    bool ahead; /* what is packed may be unpacked on a thread of its own */
 };
 
 /* Reads `input`, packed or not, to its end.  `ret` is then the trace's owner. */

@@ -1,4 +1,5 @@
 /* open.c - from a path or bytes to a trace. */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -7,11 +8,13 @@
 #include "api/opening.h"
 #include "api/trace/trace_file.h"
 #include "base/fail.h"
+#include "base/pool.h"
 #include "base/vec.h"
 #include "format/input/limits.h"
 #include "format/input/source.h"
 #include "format/input/window.h"
 #include "format/read_trace.h"
+#include "model/ids.h"
 #include "model/trace.h"
 #include "vramscope/trace.h"
 #include "vramscope/vramscope.h"
@@ -44,6 +47,13 @@ static void unmake(struct vrs_trace *t)
     vec_resize(&trace, 0, 0);
 }
 
+/* Unpacking a small file takes less time than to begin a thread. */
+static bool is_worth_a_thread(uint64_t size_bytes, uint32_t threads)
+{
+    enum { LEAST_BYTES = 256 * 1024 };
+    return size_bytes != UNKNOWN_U64 && size_bytes >= LEAST_BYTES && pool_threads(threads) > 1;
+}
+
 static enum vrs_status open_trace(void *arg, struct source source, uint64_t size_bytes,
                                   const struct vrs_open_options *o, struct vrs_error *err)
 {
@@ -53,7 +63,8 @@ static enum vrs_status open_trace(void *arg, struct source source, uint64_t size
     struct read_trace_options read = { .limits = &limits,
                                        .size_bytes = size_bytes,
                                        .progress = o->progress,
-                                       .progress_arg = o->progress_arg };
+                                       .progress_arg = o->progress_arg,
+                                       .ahead = is_worth_a_thread(size_bytes, o->threads) };
     struct vrs_trace *t = make(opened->path);
     if (t == NULL)
         return vrs_no_memory(err);

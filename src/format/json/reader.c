@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/vec.h"
+#include "format/json/plain.h"
 #include "format/json/string.h"
 
 enum expect {
@@ -26,6 +27,7 @@ struct json {
     struct json_sink sink;
     uint64_t offset;   /* of the token at hand */
     VEC(uint8_t) open; /* '{' or '[' */
+    bool in_dict;      /* what the innermost open one is */
     uint32_t skipped;  /* containers around the value that nobody takes; 0: every value is taken */
     enum expect expect;
     struct buf text; /* a string with escapes, or one that the window does not show whole */
@@ -82,9 +84,7 @@ static enum vrs_status string_refuse(struct json *j, enum json_string end, struc
 static enum vrs_status read_string(struct json *j, str *ret, struct vrs_error *err)
 {
     struct window *w = j->w;
-    const uint8_t *at = ++w->at;
-    while (at < w->end && *at != '"' && *at != '\\' && *at >= ' ')
-        at++;
+    const uint8_t *at = plain_end(++w->at, w->end);
     str text = { (const char *)w->at, (size_t)(at - w->at) };
     if (at < w->end && *at == '"') {
         if (text.len > j->limits->string_bytes)
@@ -166,7 +166,8 @@ static enum vrs_status open_container(struct json *j, uint8_t c, struct vrs_erro
                            "object nested deeper than %u; is this a %s? see --limit nesting",
                            j->open.max, j->sink.kind);
     }
-    j->expect = c == '{' ? EXPECT_KEY_OR_END : EXPECT_VALUE_OR_END;
+    j->in_dict = c == '{';
+    j->expect = j->in_dict ? EXPECT_KEY_OR_END : EXPECT_VALUE_OR_END;
     enum vrs_status (*begin)(void *, uint64_t, struct vrs_error *) =
         c == '{' ? j->sink.begin_object : j->sink.begin_array;
     if (j->skipped != 0 || begin == NULL)
@@ -178,7 +179,9 @@ static enum vrs_status close_container(struct json *j, struct vrs_error *err)
 {
     j->w->at++;
     enum vrs_status (*end)(void *, uint64_t, struct vrs_error *) =
-        j->open.at[--j->open.len] == '{' ? j->sink.end_object : j->sink.end_array;
+        j->in_dict ? j->sink.end_object : j->sink.end_array;
+    j->open.len--;
+    j->in_dict = j->open.len > 0 && j->open.at[j->open.len - 1] == '{';
     bool taken = j->skipped == 0;
     value_done(j);
     if (!taken || end == NULL)
@@ -204,8 +207,7 @@ static enum vrs_status read_value(struct json *j, uint8_t c, struct vrs_error *e
 /* One token, which begins with `c`. */
 static enum vrs_status read_token(struct json *j, uint8_t c, struct vrs_error *err)
 {
-    bool dict = j->open.len > 0 && j->open.at[j->open.len - 1] == '{';
-    bool closes = j->open.len > 0 && c == (dict ? '}' : ']');
+    bool closes = j->open.len > 0 && c == (j->in_dict ? '}' : ']');
     switch (j->expect) {
     case EXPECT_VALUE_OR_END:
         if (closes)
@@ -223,7 +225,7 @@ static enum vrs_status read_token(struct json *j, uint8_t c, struct vrs_error *e
         if (c != ',')
             return refuse(j, err);
         j->w->at++;
-        j->expect = dict ? EXPECT_KEY : EXPECT_VALUE;
+        j->expect = j->in_dict ? EXPECT_KEY : EXPECT_VALUE;
         return VRS_OK;
     case EXPECT_COLON:
         if (c != ':')
@@ -238,17 +240,37 @@ static enum vrs_status read_token(struct json *j, uint8_t c, struct vrs_error *e
     return c == '"' ? read_key(j, err) : refuse(j, err);
 }
 
+/* Takes the colon or the comma that mostly stands right behind a token, and what is blank behind
+ * it.  The automaton judges what stands there else; the zeros behind a window are neither. */
+static void take_separator(struct json *j)
+{
+    const uint8_t *at = j->w->at;
+    if (*at == ',' && j->expect == EXPECT_COMMA_OR_END)
+        j->expect = j->in_dict ? EXPECT_KEY : EXPECT_VALUE;
+    else if (*at == ':' && j->expect == EXPECT_COLON)
+        j->expect = EXPECT_VALUE;
+    else
+        return;
+    do
+        at++;
+    while (is_blank(*at));
+    j->w->at = at;
+}
+
 static enum vrs_status read_all(struct json *j, struct json_end *ret, struct vrs_error *err)
 {
     struct window *w = j->w;
     while (j->expect != EXPECT_NOTHING && !j->cut && window_need(w, 1)) {
         uint8_t c = *w->at;
         if (is_blank(c)) {
-            w->at++;
+            do
+                w->at++;
+            while (is_blank(*w->at));
             continue;
         }
         j->offset = window_offset(w);
         TRY(read_token(j, c, err));
+        take_separator(j);
     }
     bool cut = j->cut || j->expect != EXPECT_NOTHING;
     if (cut)
@@ -277,6 +299,7 @@ static enum vrs_status read_expected(struct window *w, const struct limits *limi
     for (size_t i = 0; i < open.len && status == VRS_OK; i++)
         if (!vec_push(&j.open, (uint8_t)open.ptr[i]))
             status = vrs_no_memory(err);
+    j.in_dict = open.len > 0 && open.ptr[open.len - 1] == '{';
     if (status == VRS_OK)
         status = read_all(&j, ret, err);
     buf_free(&j.text);

@@ -45,8 +45,33 @@ static bool well_formed(str text)
     return at == text.len;
 }
 
+/* In one pass, a number that ends before the window does, as nearly all do.  The zeros behind a
+ * window end the digits.  False where that is not so, or it is no number. */
+static bool scan_common(struct window *w, str *ret)
+{
+    const uint8_t *at = w->at + (*w->at == '-'), *first = at;
+    while (is_digit((char)*at))
+        at++;
+    if (at == first || (*first == '0' && at > first + 1))
+        return false;
+    if (*at == '.') {
+        const uint8_t *fraction = ++at;
+        while (is_digit((char)*at))
+            at++;
+        if (at == fraction)
+            return false;
+    }
+    if (at >= w->end || at - w->at >= NUMBER_BYTES || in_number(*at))
+        return false;
+    *ret = (str){ (const char *)w->at, (size_t)(at - w->at) };
+    w->at = at;
+    return true;
+}
+
 enum json_scan json_scan_number(struct window *w, str *ret)
 {
+    if (scan_common(w, ret))
+        return JSON_SCAN_WHOLE;
     bool more = window_need(w, NUMBER_BYTES);
     size_t len = 0, left = (size_t)(w->end - w->at);
     while (len < left && len < NUMBER_BYTES && in_number(w->at[len]))

@@ -1,0 +1,157 @@
+/* Whatever the portions in which a trace arrives, and wherever the window's edge falls, it is the
+ * same trace: packed or not, unpacked ahead or not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <zlib.h>
+
+#include "base/buf.h"
+#include "base/fail.h"
+#include "format/input/limits.h"
+#include "format/input/source.h"
+#include "format/read_trace.h"
+#include "made/text_trace.h"
+#include "made/trace_same.h"
+#include "model/trace.h"
+
+/* Longer than three windows; events of many lengths, with each kind of token. */
+static void make_text(struct buf *to)
+{
+    buf_init(to, (size_t)1 << 21);
+    buf_text(to, "{\"with_stack\": 1, \"traceEvents\": [\n");
+    for (int i = 0; to->len < (size_t)3 << 18; i++) {
+        char text[1200];
+        snprintf(text, sizeof text,
+                 "%s{\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"op \\u00e4 %d\", \"pid\": %d, "
+                 "\"tid\": \"stream %d\",\n  \"ts\": 171717171%d.%03d, \"dur\": %de-1, \"args\": "
+                 "{\"External id\": %d, \"Input Dims\": [[%d, 2], [], \"x\\\"y\", -1.5e+3, null, "
+                 "true], \"Call stack\": \"%0*d\", \"correlation\": 1844674407370955161%d}}",
+                 i > 0 ? ",\n" : "", i % 3 ? "Kernel" : "cpu_op", i % 50, i % 4, i % 7, i, i % 1000,
+                 i, i, i, i * 37 % 700 + 1, i, i % 10);
+        buf_text(to, text);
+    }
+    buf_text(to, "\n], \"record_shapes\": 1}");
+    assert_false(to->failed);
+}
+
+static bool same(const struct trace *a, const struct trace *b)
+{
+    return trace_begins(a, b) && trace_begins(b, a) && a->read_bytes == b->read_bytes &&
+           a->header.flags == b->header.flags &&
+           memcmp(a->damage, b->damage, sizeof a->damage) == 0;
+}
+
+static void portions_do_not_matter(void **state)
+{
+    (void)state;
+    struct buf text;
+    make_text(&text);
+    struct text_trace whole;
+    text_trace_read(text.at, text.len, 0, &default_limits, &whole);
+    assert_int_equal(whole.status, VRS_OK);
+    assert_true(whole.trace.spans.rows.len > 1000);
+    for (size_t step = 64; step <= (size_t)4 << 20; step *= 2) {
+        struct text_trace part;
+        text_trace_read(text.at, text.len, step, &default_limits, &part);
+        if (part.status != VRS_OK || !same(&part.trace, &whole.trace))
+            fail_msg("%zu bytes at a time make another trace", step);
+        text_trace_free(&part);
+    }
+    text_trace_free(&whole);
+    buf_free(&text);
+}
+
+static size_t packed_into(const struct buf *text, struct buf *to)
+{
+    z_stream z = { .next_in = (Bytef *)text->at, .avail_in = (uInt)text->len };
+    assert_int_equal(deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    buf_init(to, (size_t)1 << 21);
+    unsigned char piece[4096];
+    do {
+        z.next_out = piece;
+        z.avail_out = sizeof piece;
+        deflate(&z, Z_FINISH);
+        buf_bytes(to, piece, sizeof piece - z.avail_out);
+    } while (z.avail_out == 0);
+    deflateEnd(&z);
+    assert_false(to->failed);
+    return to->len;
+}
+
+static enum vrs_status read_bytes(const struct buf *bytes, size_t len, bool ahead,
+                                  struct trace *ret, struct vrs_error *err)
+{
+    const uint8_t *at = (const uint8_t *)bytes->at;
+    struct memory_bytes memory = { .start = at, .end = at + len };
+    const struct read_trace_options options = { .size_bytes = len, .ahead = ahead };
+    return read_trace(source_of_memory(&memory), &options, ret, err);
+}
+
+/* Cut, too, where it ends early, and damaged. */
+static void a_thread_ahead_does_not_matter(void **state)
+{
+    (void)state;
+    struct buf text, packed;
+    make_text(&text);
+    size_t len = packed_into(&text, &packed);
+    const size_t cuts[] = { len, len - 5, len / 2, len / 3, 400 };
+    for (int damaged = 0; damaged < 2; damaged++) {
+        for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+            struct trace plain, ahead;
+            struct vrs_error plain_error = { .message = "" }, ahead_error = { .message = "" };
+            enum vrs_status one = read_bytes(&packed, cuts[i], false, &plain, &plain_error);
+            enum vrs_status two = read_bytes(&packed, cuts[i], true, &ahead, &ahead_error);
+            if (one != two || strcmp(plain_error.message, ahead_error.message) != 0)
+                fail_msg("%zu bytes: %s, and ahead %s", cuts[i], plain_error.message,
+                         ahead_error.message);
+            if (one != VRS_OK)
+                continue;
+            assert_true(same(&plain, &ahead));
+            trace_free(&plain);
+            trace_free(&ahead);
+        }
+        packed.at[len / 4] = (char)(packed.at[len / 4] ^ 0x55);
+    }
+    buf_free(&packed);
+    buf_free(&text);
+}
+
+static bool cancel(void *arg, uint64_t done, uint64_t total)
+{
+    (void)arg;
+    (void)total;
+    return done == 0;
+}
+
+static void whoever_is_told_may_cancel(void **state)
+{
+    (void)state;
+    struct buf text, packed;
+    make_text(&text);
+    size_t len = packed_into(&text, &packed);
+    const uint8_t *at = (const uint8_t *)packed.at;
+    struct memory_bytes memory = { .start = at, .end = at + len };
+    const struct read_trace_options options = { .size_bytes = len, .ahead = true,
+                                                .progress = cancel };
+    struct trace trace;
+    struct vrs_error err;
+    assert_int_equal(read_trace(source_of_memory(&memory), &options, &trace, &err), VRS_IO);
+    buf_free(&packed);
+    buf_free(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(portions_do_not_matter),
+        cmocka_unit_test(a_thread_ahead_does_not_matter),
+        cmocka_unit_test(whoever_is_told_may_cancel),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
