@@ -33,6 +33,7 @@ struct json {
     struct buf text; /* a string with escapes, or one that the window does not show whole */
     uint64_t lone_strings;
     bool cut;
+    bool takes_all; /* the sink takes keys, strings and numbers */
 };
 
 static enum vrs_status refuse(struct json *j, struct vrs_error *err)
@@ -240,6 +241,73 @@ static enum vrs_status read_token(struct json *j, uint8_t c, struct vrs_error *e
     return c == '"' ? read_key(j, err) : refuse(j, err);
 }
 
+/* A string without escapes that the window shows whole, at its opening quote; `*ret_end` is behind
+ * the closing one.  False where it is another one. */
+static bool common_string(const struct json *j, const uint8_t *at, str *ret,
+                          const uint8_t **ret_end)
+{
+    const uint8_t *end = plain_end(at + 1, j->w->end);
+    size_t len = (size_t)(end - at) - 1;
+    if (*end != '"' || end == j->w->end || len > j->limits->string_bytes)
+        return false;
+    *ret = (str){ (const char *)at + 1, len };
+    *ret_end = end + 1;
+    return true;
+}
+
+static const uint8_t *behind_blanks(const uint8_t *at)
+{
+    while (is_blank(*at))
+        at++;
+    return at;
+}
+
+/* The value of a member, where it is a common string or number; `*ret_done` whether. */
+static enum vrs_status common_scalar(struct json *j, bool *ret_done, struct vrs_error *err)
+{
+    struct window *w = j->w;
+    bool taken = j->skipped == 0;
+    uint8_t c = *w->at;
+    str text;
+    j->offset = window_offset(w);
+    *ret_done = c == '"' ? common_string(j, w->at, &text, &w->at)
+                         : (c == '-' || is_digit((char)c)) && json_scan_common(w, &text);
+    if (!*ret_done)
+        return VRS_OK;
+    value_done(j);
+    if (!taken)
+        return VRS_OK;
+    return c == '"' ? j->sink.string(j->sink.self, text, j->offset, err)
+                    : j->sink.number(j->sink.self, text, j->offset, err);
+}
+
+/* At a key of a dict: reads members without a turn of the automaton for each of their tokens, as
+ * long as they are strings and numbers, and common ones.  Wherever it stops, at a token that is
+ * another, or wrong, or that the window may not show whole, the automaton goes on. */
+static enum vrs_status common_members(struct json *j, struct vrs_error *err)
+{
+    struct window *w = j->w;
+    for (bool more = true; more;) {
+        const uint8_t *at;
+        str key;
+        bool take = true;
+        if (!common_string(j, w->at, &key, &at) || *at != ':')
+            return VRS_OK;
+        j->offset = window_offset(w);
+        w->at = behind_blanks(at + 1);
+        j->expect = EXPECT_VALUE;
+        TRY(j->sink.key(j->sink.self, key, j->offset, &take, err));
+        j->skipped = take ? 0 : j->open.len;
+        TRY(common_scalar(j, &more, err));
+        if (!more || *w->at != ',')
+            return VRS_OK;
+        w->at = behind_blanks(w->at + 1);
+        j->expect = EXPECT_KEY;
+        more = *w->at == '"';
+    }
+    return VRS_OK;
+}
+
 /* Takes the colon or the comma that mostly stands right behind a token, and what is blank behind
  * it.  The automaton judges what stands there else; the zeros behind a window are neither. */
 static void take_separator(struct json *j)
@@ -251,10 +319,42 @@ static void take_separator(struct json *j)
         j->expect = EXPECT_VALUE;
     else
         return;
-    do
-        at++;
-    while (is_blank(*at));
-    j->w->at = at;
+    j->w->at = behind_blanks(at + 1);
+}
+
+/* Goes on in a list that nobody takes, through what such lists mostly hold: numbers, strings
+ * without escapes, lists.  Stops at the first token that is another one, or wrong, or that the
+ * window may not show whole; the automaton goes on there. */
+static void skip_common(struct json *j)
+{
+    struct window *w = j->w;
+    while (j->skipped != 0 && !j->in_dict) {
+        bool wants = j->expect == EXPECT_VALUE || j->expect == EXPECT_VALUE_OR_END;
+        bool behind = j->expect == EXPECT_COMMA_OR_END;
+        uint8_t c = *w->at;
+        str text;
+        if (is_blank(c) || (c == ',' && behind)) {
+            j->expect = c == ',' ? EXPECT_VALUE : j->expect;
+            w->at++;
+        } else if (wants && (c == '-' || is_digit((char)c)) && json_scan_common(w, &text)) {
+            j->expect = EXPECT_COMMA_OR_END;
+        } else if (wants && c == '"') {
+            if (!common_string(j, w->at, &text, &w->at))
+                return;
+            j->expect = EXPECT_COMMA_OR_END;
+        } else if (wants && c == '[' && j->open.len < j->open.cap) {
+            j->open.at[j->open.len++] = c;
+            j->expect = EXPECT_VALUE_OR_END;
+            w->at++;
+        } else if (c == ']' && j->expect != EXPECT_VALUE) {
+            j->open.len--;
+            j->in_dict = j->open.at[j->open.len - 1] == '{';
+            value_done(j);
+            w->at++;
+        } else {
+            return;
+        }
+    }
 }
 
 static enum vrs_status read_all(struct json *j, struct json_end *ret, struct vrs_error *err)
@@ -263,14 +363,21 @@ static enum vrs_status read_all(struct json *j, struct json_end *ret, struct vrs
     while (j->expect != EXPECT_NOTHING && !j->cut && window_need(w, 1)) {
         uint8_t c = *w->at;
         if (is_blank(c)) {
-            do
-                w->at++;
-            while (is_blank(*w->at));
+            w->at = behind_blanks(w->at);
             continue;
+        }
+        if (c == '"' && j->takes_all && j->skipped == 0 &&
+            (j->expect == EXPECT_KEY || j->expect == EXPECT_KEY_OR_END)) {
+            const uint8_t *before = w->at;
+            TRY(common_members(j, err));
+            if (w->at != before)
+                continue;
         }
         j->offset = window_offset(w);
         TRY(read_token(j, c, err));
         take_separator(j);
+        if (j->skipped != 0 && !j->in_dict)
+            skip_common(j);
     }
     bool cut = j->cut || j->expect != EXPECT_NOTHING;
     if (cut)
@@ -291,6 +398,7 @@ static enum vrs_status read_expected(struct window *w, const struct limits *limi
         .w = w,
         .limits = limits,
         .sink = *sink,
+        .takes_all = sink->key != NULL && sink->string != NULL && sink->number != NULL,
         .open.max = limits->nesting,
         .expect = expect,
     };

@@ -5,13 +5,6 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { NUMBER_BYTES = 400 };
-
-static bool in_number(uint8_t c)
-{
-    return is_digit((char)c) || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
-}
-
 /* The first place of `text` at or behind `at` that is no digit; `at` itself: none stands here. */
 static size_t behind_digits(str text, size_t at)
 {
@@ -45,36 +38,13 @@ static bool well_formed(str text)
     return at == text.len;
 }
 
-/* In one pass, a number that ends before the window does, as nearly all do.  The zeros behind a
- * window end the digits.  False where that is not so, or it is no number. */
-static bool scan_common(struct window *w, str *ret)
-{
-    const uint8_t *at = w->at + (*w->at == '-'), *first = at;
-    while (is_digit((char)*at))
-        at++;
-    if (at == first || (*first == '0' && at > first + 1))
-        return false;
-    if (*at == '.') {
-        const uint8_t *fraction = ++at;
-        while (is_digit((char)*at))
-            at++;
-        if (at == fraction)
-            return false;
-    }
-    if (at >= w->end || at - w->at >= NUMBER_BYTES || in_number(*at))
-        return false;
-    *ret = (str){ (const char *)w->at, (size_t)(at - w->at) };
-    w->at = at;
-    return true;
-}
-
 enum json_scan json_scan_number(struct window *w, str *ret)
 {
-    if (scan_common(w, ret))
+    if (json_scan_common(w, ret))
         return JSON_SCAN_WHOLE;
     bool more = window_need(w, NUMBER_BYTES);
     size_t len = 0, left = (size_t)(w->end - w->at);
-    while (len < left && len < NUMBER_BYTES && in_number(w->at[len]))
+    while (len < left && len < NUMBER_BYTES && json_in_number(w->at[len]))
         len++;
     /* A number that the end of the input touches may lack its last digits. */
     if (!more && len == left) {
