@@ -10,6 +10,7 @@
 #include "format/input/unpack_ahead.h"
 #include "format/input/window.h"
 #include "format/trace/from_json.h"
+#include "model/ids.h"
 #include "model/recording.h"
 
 static enum vrs_status refuse(struct window *w, enum form form, struct vrs_error *err)
@@ -33,12 +34,15 @@ static enum vrs_status refuse(struct window *w, enum form form, struct vrs_error
 }
 
 static enum vrs_status read_unpacked(struct window *w, const struct limits *limits,
-                                     struct trace *t, struct vrs_error *err)
+                                     const struct trace_parts *parts, struct trace *t,
+                                     struct vrs_error *err)
 {
     enum form form = detect_form(w);
     if (form != FORM_JSON)
         return refuse(w, form, err);
-    TRY(trace_from_json(w, limits, t, err));
+    TRY(trace_from_json(w, limits, parts, t, err));
+    if (parts != NULL)
+        return VRS_OK;
     /* The checksums of a compressed stream are behind its last byte. */
     while (window_need(w, 1))
         w->at = w->end;
@@ -49,7 +53,7 @@ static enum vrs_status read_unpacked(struct window *w, const struct limits *limi
 struct input {
     const struct limits *limits;
     struct counted counted; /* the stored bytes */
-    bool ahead;
+    uint32_t threads, part_bytes;
 };
 
 /* Unpacked on another thread: that one counts the stored bytes, and this one tells of them, since
@@ -73,7 +77,7 @@ static enum vrs_status read_from(struct source unpacked, const struct limits *li
 {
     struct window w;
     TRY(window_init(&w, unpacked, err));
-    enum vrs_status status = read_unpacked(&w, limits, t, err);
+    enum vrs_status status = read_unpacked(&w, limits, NULL, t, err);
     window_free(&w);
     return status;
 }
@@ -97,10 +101,15 @@ static enum vrs_status read_packed(struct input *in, struct window *packed,
 {
     struct unpack u;
     TRY(unpack_init(&u, packed, compression, in->limits, &t->events, err));
-    enum vrs_status status = in->ahead ? read_ahead(in, &u, t, err)
+    enum vrs_status status = in->threads > 1 ? read_ahead(in, &u, t, err)
                                        : read_from(source_of_unpack(&u), in->limits, t, err);
     unpack_free(&u);
     return status;
+}
+
+static enum vrs_status tell(void *arg, uint64_t done_bytes, struct vrs_error *err)
+{
+    return counted_tell(arg, done_bytes, err);
 }
 
 static enum vrs_status read_window(struct input *in, struct window *w, struct trace *t,
@@ -109,7 +118,14 @@ static enum vrs_status read_window(struct input *in, struct window *w, struct tr
     enum form form = detect_form(w);
     if (form == FORM_GZIP || form == FORM_ZSTD)
         return read_packed(in, w, form == FORM_GZIP ? COMPRESSION_GZIP : COMPRESSION_ZSTD, t, err);
-    return read_unpacked(w, in->limits, t, err);
+    const struct trace_parts parts = { .input = &in->counted.input,
+                                       .threads = in->threads,
+                                       .part_bytes = in->part_bytes,
+                                       .progress = tell,
+                                       .progress_arg = &in->counted };
+    bool in_parts = in->threads > 1 && in->part_bytes > 0 &&
+                    in->part_bytes < known_or_0(in->counted.size_bytes);
+    return read_unpacked(w, in->limits, in_parts ? &parts : NULL, t, err);
 }
 
 enum vrs_status read_trace(struct source input, const struct read_trace_options *options,
@@ -122,7 +138,8 @@ enum vrs_status read_trace(struct source input, const struct read_trace_options 
                      .progress = options->progress,
                      .progress_arg = options->progress_arg },
         /* A source that gives its bytes in order alone may be a caller's function. */
-        .ahead = options->ahead && input.read_at != NULL,
+        .threads = input.read_at != NULL ? options->threads : 1,
+        .part_bytes = options->part_bytes,
     };
     struct window w;
     if (!trace_init(ret, in.limits->items, in.limits->strings_bytes)) {

@@ -19,6 +19,8 @@
 #include "vramscope/trace.h"
 #include "vramscope/vramscope.h"
 
+enum { PART_BYTES = 8 << 20 };
+
 /* Where what was opened goes. */
 struct opened {
     const char *path;
@@ -47,11 +49,12 @@ static void unmake(struct vrs_trace *t)
     vec_resize(&trace, 0, 0);
 }
 
-/* Unpacking a small file takes less time than to begin a thread. */
-static bool is_worth_a_thread(uint64_t size_bytes, uint32_t threads)
+/* Reading a small file takes less time than to begin a thread. */
+static uint32_t threads_for(uint64_t size_bytes, uint32_t threads)
 {
     enum { LEAST_BYTES = 256 * 1024 };
-    return size_bytes != UNKNOWN_U64 && size_bytes >= LEAST_BYTES && pool_threads(threads) > 1;
+    bool is_large = size_bytes != UNKNOWN_U64 && size_bytes >= LEAST_BYTES;
+    return is_large ? pool_threads(threads) : 1;
 }
 
 static enum vrs_status open_trace(void *arg, struct source source, uint64_t size_bytes,
@@ -64,7 +67,8 @@ static enum vrs_status open_trace(void *arg, struct source source, uint64_t size
                                        .size_bytes = size_bytes,
                                        .progress = o->progress,
                                        .progress_arg = o->progress_arg,
-                                       .ahead = is_worth_a_thread(size_bytes, o->threads) };
+                                       .threads = threads_for(size_bytes, o->threads),
+                                       .part_bytes = PART_BYTES };
     struct vrs_trace *t = make(opened->path);
     if (t == NULL)
         return vrs_no_memory(err);

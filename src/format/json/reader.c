@@ -384,6 +384,7 @@ static enum vrs_status read_all(struct json *j, struct json_end *ret, struct vrs
         TRY(window_status(w, err));
     *ret = (struct json_end){
         .cut = cut,
+        .at_value = cut && !j->cut && j->expect == EXPECT_VALUE,
         .offset = window_offset(w) + (cut ? (uint64_t)(w->end - w->at) : 0),
         .lone_strings = j->lone_strings,
     };

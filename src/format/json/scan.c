@@ -2,7 +2,6 @@
 #include "format/json/scan.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 /* The first place of `text` at or behind `at` that is no digit; `at` itself: none stands here. */

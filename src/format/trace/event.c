@@ -482,10 +482,12 @@ static enum vrs_status put_metadata(struct events *e, struct vrs_error *err)
         return VRS_OK;
     if (!trace_process(e->trace, v->pid, &process))
         return no_room(&e->trace->processes.rows, err);
+    uint32_t text = v->name == e->process_name ? v->process_name : v->labels;
     if (v->name == e->process_name)
-        e->trace->processes.name[process] = v->process_name;
+        e->trace->processes.name[process] = text;
     else
-        e->trace->processes.labels[process] = v->labels;
+        e->trace->processes.labels[process] = text;
+    e->takes_back = e->takes_back || text == 0;
     return VRS_OK;
 }
 

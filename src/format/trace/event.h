@@ -46,6 +46,7 @@ struct events {
     uint64_t offset; /* of the value at hand */
     uint64_t zeros;  /* spans that begin at 0, and where the first of them stands */
     uint64_t first_zero;
+    bool takes_back; /* a process lost the name that it had, or would have had */
     struct buf text; /* a string that is changed before it is kept */
     uint32_t met[TEXTS_MET];         /* string_id */
     uint32_t kind_category;          /* string_id of the category that was last */

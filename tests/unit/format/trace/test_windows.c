@@ -1,5 +1,5 @@
 /* Whatever the portions in which a trace arrives, and wherever the window's edge falls, it is the
- * same trace: packed or not, unpacked ahead or not. */
+ * same trace: packed or not, unpacked ahead or not, read as one or in parts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -89,7 +89,7 @@ static enum vrs_status read_bytes(const struct buf *bytes, size_t len, bool ahea
 {
     const uint8_t *at = (const uint8_t *)bytes->at;
     struct memory_bytes memory = { .start = at, .end = at + len };
-    const struct read_trace_options options = { .size_bytes = len, .ahead = ahead };
+    const struct read_trace_options options = { .size_bytes = len, .threads = ahead ? 2 : 1 };
     return read_trace(source_of_memory(&memory), &options, ret, err);
 }
 
@@ -122,6 +122,71 @@ static void a_thread_ahead_does_not_matter(void **state)
     buf_free(&text);
 }
 
+/* As one, and in parts of so many bytes and more. */
+static void check_parts(const char *text, size_t len, uint32_t least)
+{
+    struct trace whole;
+    struct vrs_error whole_error = { .message = "" };
+    struct memory_bytes memory = { (const uint8_t *)text, (const uint8_t *)text + len, 0 };
+    struct read_trace_options options = { .size_bytes = len };
+    enum vrs_status one = read_trace(source_of_memory(&memory), &options, &whole, &whole_error);
+    for (uint32_t part = least; part < len; part = part * 5 / 3) {
+        struct trace parts;
+        struct vrs_error error = { .message = "" };
+        memory.read = 0;
+        options.threads = 1 + part % 4;
+        options.part_bytes = part;
+        enum vrs_status two = read_trace(source_of_memory(&memory), &options, &parts, &error);
+        if (one != two || strcmp(whole_error.message, error.message) != 0)
+            fail_msg("parts of %u: %s, and as one %s", part, error.message, whole_error.message);
+        if (one != VRS_OK)
+            continue;
+        if (!same(&parts, &whole) || !trace_column_begins(&parts.processes, &whole.processes, &processes_kind) ||
+            !trace_column_begins(&parts.phases, &whole.phases, &phases_kind) ||
+            parts.header.times_other != whole.header.times_other ||
+            parts.header.has_stacks != whole.header.has_stacks)
+            fail_msg("parts of %u make another trace", part);
+        trace_free(&parts);
+    }
+    if (one == VRS_OK)
+        trace_free(&whole);
+}
+
+#define OP(name) "{\"ph\": \"X\", \"name\": \"" name "\", \"pid\": 1, \"ts\": 1, \"dur\": 2}"
+#define NAMED(name)                                                                                \
+    "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": \"p\", \"args\": {\"name\": " name "}}"
+
+static void parts_do_not_matter(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "[" OP("a") ", " OP("b") ",\n" OP("c") "," OP("b") "]",
+        "[" OP("a") ", " OP("b") ", " OP("c") "] ",
+        "{\"traceEvents\": [" OP("a") ", " OP("b") ", " OP("c") "], \"with_stack\": 1}",
+        "{\"traceEvents\": [" OP("a") ", " OP("b") "], \"traceEvents\": [" OP("c") ", " OP("d") "]}",
+        "[" NAMED("\"x\"") ", " OP("b") ", " NAMED("\"y\"") ", " OP("c") "]",
+        "[" NAMED("\"x\"") ", " OP("b") ", " NAMED("null") ", " OP("c") "]",
+        "[" OP("a") ", " OP("b") ",, " OP("c") ", " OP("d") "]",
+        "[" OP("a") ", " OP("b\"b") ", " OP("c") ", " OP("d") "]",
+        "[" OP("a") ", " OP("b") ", " OP("c") ", " OP("d"),
+        "[" OP("a") ", " OP("b") ", \"a, " OP("c") "\", " OP("d") "]",
+        "[" OP("a") ", [1, " OP("b") ", " OP("c") "], " OP("d") ", 7, " OP("e") "]",
+        "{\"x\": [1, " OP("a") ", " OP("b") "], \"traceEvents\": [" OP("c") ", " OP("d") "]}",
+        "[" OP("a") ", {\"ph\": \"X\", \"name\": 3}, {\"ph\": \"f\", \"ts\": 5, \"id\": \"x\", "
+        "\"cat\": \"A\"}, {\"ph\": \"X\", \"name\": \"\xff\", \"ts\": 0, \"dur\": -1}, "
+        "{\"ph\": \"i\", \"name\": \"[memory]\", \"ts\": 5, \"args\": {\"Bytes\": 4}}]",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        check_parts(texts[i], strlen(texts[i]), 30);
+    struct buf text;
+    make_text(&text);
+    check_parts(text.at, text.len, 80000);
+    check_parts(text.at, text.len - 40, 80000);
+    text.at[text.len / 2] = '"';
+    check_parts(text.at, text.len, 80000);
+    buf_free(&text);
+}
+
 static bool cancel(void *arg, uint64_t done, uint64_t total)
 {
     (void)arg;
@@ -137,7 +202,7 @@ static void whoever_is_told_may_cancel(void **state)
     size_t len = packed_into(&text, &packed);
     const uint8_t *at = (const uint8_t *)packed.at;
     struct memory_bytes memory = { .start = at, .end = at + len };
-    const struct read_trace_options options = { .size_bytes = len, .ahead = true,
+    const struct read_trace_options options = { .size_bytes = len, .threads = 2,
                                                 .progress = cancel };
     struct trace trace;
     struct vrs_error err;
@@ -151,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(portions_do_not_matter),
         cmocka_unit_test(a_thread_ahead_does_not_matter),
+        cmocka_unit_test(parts_do_not_matter),
         cmocka_unit_test(whoever_is_told_may_cancel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
