@@ -67,6 +67,27 @@ static void portions_do_not_matter(void **state)
     buf_free(&text);
 }
 
+/* A value that lies too deep: where a portion ends, at the bracket that is one too many or
+ * elsewhere, says nothing. */
+static void portions_end_at_damage(void **state)
+{
+    (void)state;
+    enum { DEEP = 300 };
+    char text[3 * DEEP] = "[{\"ph\": \"X\", \"ts\": 1, \"args\": {\"a\": ";
+    size_t len = strlen(text);
+    memset(text + len, '[', DEEP);
+    memset(text + len + DEEP, ']', DEEP);
+    memcpy(text + len + 2 * DEEP, "}}]", 4);
+    len += 2 * DEEP + 3;
+    for (size_t step = 1; step < 40; step++) {
+        struct text_trace part;
+        text_trace_read(text, len, step, &default_limits, &part);
+        if (part.status != VRS_OK || part.trace.damage[DAMAGE_NESTED].count != 1)
+            fail_msg("%zu bytes at a time: %s", step, part.err.message);
+        text_trace_free(&part);
+    }
+}
+
 static size_t packed_into(const struct buf *text, struct buf *to)
 {
     z_stream z = { .next_in = (Bytef *)text->at, .avail_in = (uInt)text->len };
@@ -215,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(portions_do_not_matter),
+        cmocka_unit_test(portions_end_at_damage),
         cmocka_unit_test(a_thread_ahead_does_not_matter),
         cmocka_unit_test(parts_do_not_matter),
         cmocka_unit_test(whoever_is_told_may_cancel),
