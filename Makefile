@@ -14,7 +14,7 @@ MESON = $(if $(wildcard build/venv/bin/meson),build/venv/bin/meson,meson)
 # NumPy is there, where tools/setup could install it.
 BENCH_PYTHON = $(firstword $(wildcard build/venv/bin/python) $(PYTHON))
 
-.PHONY: all demo verdict wheel test test-long bench bench-package bench-viewer fuzz tsan install format check clean
+.PHONY: all demo verdict wheel test test-long bench bench-package bench-peers bench-viewer fuzz tsan install format check clean
 
 all: build/release/build.ninja
 	$(MESON) compile -C build/release
@@ -52,13 +52,19 @@ bench: all
 	tests/bench/run --program build/release/cli/vramscope \
 		--make-snapshot build/release/tests/bench/make_snapshot \
 		--walk build/release/tests/bench/walk \
-		--machine build/release/tests/bench/machine $(BENCH)
+		--machine build/release/tests/bench/machine \
+		--make-trace build/release/tests/bench/make_trace \
+		--inflate build/release/tests/bench/inflate $(BENCH)
 	@test ! -e build/release/python/vramscope/__init__.py || $(MAKE) --no-print-directory bench-package
 
 bench-package: all
 	$(BENCH_PYTHON) -B tests/bench/package --package build/release/python \
 		--program build/release/cli/vramscope \
 		--make-snapshot build/release/tests/bench/make_snapshot $(filter --quick --markdown,$(BENCH))
+
+bench-peers: all
+	tests/bench/peers --program build/release/cli/vramscope \
+		--make-trace build/release/tests/bench/make_trace --venv build/peers-venv $(BENCH)
 
 bench-viewer: all
 	tests/bench/page --program build/release/cli/vramscope \

@@ -4,6 +4,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Eight digits at once: pairs, then pairs of pairs, as lanes of one number. */
+static uint64_t eight_digits(const char *digits)
+{
+    uint64_t n = 0;
+#if defined __BYTE_ORDER__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    memcpy(&n, digits, sizeof n);
+    n -= UINT64_C(0x3030303030303030);
+    n = n * 10 + (n >> 8);
+    return ((n & UINT64_C(0x000000ff000000ff)) * (100 + (UINT64_C(1000000) << 32)) +
+            (n >> 16 & UINT64_C(0x000000ff000000ff)) * (1 + (UINT64_C(10000) << 32))) >> 32;
+#else
+    for (int i = 0; i < 8; i++)
+        n = n * 10 + (uint64_t)(digits[i] - '0');
+    return n;
+#endif
+}
+
+uint64_t number_of_digits(const char *digits, size_t len)
+{
+    uint64_t n = 0;
+    for (; len >= 8; len -= 8, digits += 8)
+        n = n * 100000000 + eight_digits(digits);
+    for (; len > 0; len--)
+        n = n * 10 + (uint64_t)(*digits++ - '0');
+    return n;
+}
+
 bool number_integer(str text, uint64_t *ret_bits, bool *ret_negative)
 {
     bool negative = text.len != 0 && text.ptr[0] == '-';

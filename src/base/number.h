@@ -3,6 +3,7 @@
 #define VRS_BASE_NUMBER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/str.h"
@@ -10,6 +11,10 @@
 /* A decimal integer, all of `text`, from -2^63 to 2^64 - 1: 64 bits and whether they are two's
  * complement of a negative number.  False otherwise. */
 bool number_integer(str text, uint64_t *ret_bits, bool *ret_negative);
+
+/* The value of `len` decimal digits, NUMBER_DIGITS at most, which nobody checks. */
+enum { NUMBER_DIGITS = 19 };
+uint64_t number_of_digits(const char *digits, size_t len);
 
 /* One to eight hexadecimal digits, all of `text`. */
 bool number_hex(str text, uint32_t *ret);

@@ -20,6 +20,12 @@ static enum vrs_status report_progress(struct counted *c, struct vrs_error *err)
     return VRS_OK;
 }
 
+enum vrs_status counted_tell(struct counted *c, uint64_t done_bytes, struct vrs_error *err)
+{
+    c->done_bytes = done_bytes;
+    return report_progress(c, err);
+}
+
 static enum vrs_status read_counted(void *self, uint8_t *to, size_t len, size_t *ret,
                                    struct vrs_error *err)
 {

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/fail.h"
 #include "format/input/window.h"
-
 
 struct counted {
     struct source input;
@@ -17,6 +17,10 @@ struct counted {
     void *progress_arg;
     uint64_t done_bytes, next_report; /* 0 at first */
 };
+
+/* Tells of bytes that somebody else has read, up to `done_bytes`. */
+enum vrs_status counted_tell(struct counted *c, uint64_t done_bytes,
+                             struct vrs_error *err) MUST_CHECK;
 
 /* Reads from `c`, which must outlive it. */
 struct source source_of_counted(struct counted *c);

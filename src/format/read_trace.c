@@ -2,12 +2,15 @@
 #include "format/read_trace.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "format/counted.h"
 #include "format/detect.h"
 #include "format/input/unpack.h"
+#include "format/input/unpack_ahead.h"
 #include "format/input/window.h"
 #include "format/trace/from_json.h"
+#include "model/ids.h"
 #include "model/recording.h"
 
 static enum vrs_status refuse(struct window *w, enum form form, struct vrs_error *err)
@@ -31,61 +34,121 @@ static enum vrs_status refuse(struct window *w, enum form form, struct vrs_error
 }
 
 static enum vrs_status read_unpacked(struct window *w, const struct limits *limits,
-                                     struct trace *t, struct vrs_error *err)
+                                     const struct trace_parts *parts, struct trace *t,
+                                     struct vrs_error *err)
 {
     enum form form = detect_form(w);
     if (form != FORM_JSON)
         return refuse(w, form, err);
-    TRY(trace_from_json(w, limits, t, err));
+    TRY(trace_from_json(w, limits, parts, t, err));
+    if (parts != NULL)
+        return VRS_OK;
     /* The checksums of a compressed stream are behind its last byte. */
     while (window_need(w, 1))
         w->at = w->end;
     return window_status(w, err);
 }
 
-static enum vrs_status read_packed(struct window *packed, enum compression compression,
-                                   const struct limits *limits, struct trace *t,
+/* What is being read, and how. */
+struct input {
+    const struct limits *limits;
+    struct counted counted; /* the stored bytes */
+    uint32_t threads, part_bytes;
+};
+
+/* Unpacked on another thread: that one counts the stored bytes, and this one tells of them, since
+ * who is told is a caller's function. */
+struct told {
+    struct unpack_ahead ahead;
+    struct source unpacked;
+    struct counted counted;
+};
+
+static enum vrs_status read_told(void *self, uint8_t *to, size_t len, size_t *ret,
+                                 struct vrs_error *err)
+{
+    struct told *t = self;
+    TRY(t->unpacked.read(t->unpacked.self, to, len, ret, err));
+    return counted_tell(&t->counted, t->ahead.packed, err);
+}
+
+static enum vrs_status read_from(struct source unpacked, const struct limits *limits,
+                                 struct trace *t, struct vrs_error *err)
+{
+    struct window w;
+    TRY(window_init(&w, unpacked, err));
+    enum vrs_status status = read_unpacked(&w, limits, NULL, t, err);
+    window_free(&w);
+    return status;
+}
+
+static enum vrs_status read_ahead(struct input *in, struct unpack *u, struct trace *t,
+                                  struct vrs_error *err)
+{
+    struct told told = { .counted = in->counted };
+    in->counted.progress = NULL;
+    TRY(unpack_ahead_begin(&told.ahead, u, true, err));
+    told.unpacked = source_of_unpack_ahead(&told.ahead);
+    enum vrs_status status =
+        read_from((struct source){ .read = read_told, .self = &told }, in->limits, t, err);
+    unpack_ahead_end(&told.ahead);
+    return status;
+}
+
+static enum vrs_status read_packed(struct input *in, struct window *packed,
+                                   enum compression compression, struct trace *t,
                                    struct vrs_error *err)
 {
     struct unpack u;
-    struct window w;
-    TRY(unpack_init(&u, packed, compression, limits, &t->events, err));
-    enum vrs_status status = window_init(&w, source_of_unpack(&u), err);
-    if (status == VRS_OK) {
-        status = read_unpacked(&w, limits, t, err);
-        window_free(&w);
-    }
+    TRY(unpack_init(&u, packed, compression, in->limits, &t->events, err));
+    enum vrs_status status = in->threads > 1 ? read_ahead(in, &u, t, err)
+                                       : read_from(source_of_unpack(&u), in->limits, t, err);
     unpack_free(&u);
     return status;
 }
 
-static enum vrs_status read_window(struct window *w, const struct limits *limits, struct trace *t,
+static enum vrs_status tell(void *arg, uint64_t done_bytes, struct vrs_error *err)
+{
+    return counted_tell(arg, done_bytes, err);
+}
+
+static enum vrs_status read_window(struct input *in, struct window *w, struct trace *t,
                                    struct vrs_error *err)
 {
     enum form form = detect_form(w);
-    if (form == FORM_GZIP || form == FORM_ZSTD) {
-        enum compression c = form == FORM_GZIP ? COMPRESSION_GZIP : COMPRESSION_ZSTD;
-        return read_packed(w, c, limits, t, err);
-    }
-    return read_unpacked(w, limits, t, err);
+    if (form == FORM_GZIP || form == FORM_ZSTD)
+        return read_packed(in, w, form == FORM_GZIP ? COMPRESSION_GZIP : COMPRESSION_ZSTD, t, err);
+    const struct trace_parts parts = { .input = &in->counted.input,
+                                       .threads = in->threads,
+                                       .part_bytes = in->part_bytes,
+                                       .progress = tell,
+                                       .progress_arg = &in->counted };
+    bool in_parts = in->threads > 1 && in->part_bytes > 0 &&
+                    in->part_bytes < known_or_0(in->counted.size_bytes);
+    return read_unpacked(w, in->limits, in_parts ? &parts : NULL, t, err);
 }
 
 enum vrs_status read_trace(struct source input, const struct read_trace_options *options,
                            struct trace *ret, struct vrs_error *err)
 {
-    const struct limits *limits = options->limits != NULL ? options->limits : &default_limits;
-    struct counted counted = { .input = input,
-                               .size_bytes = options->size_bytes,
-                               .progress = options->progress,
-                               .progress_arg = options->progress_arg };
+    struct input in = {
+        .limits = options->limits != NULL ? options->limits : &default_limits,
+        .counted = { .input = input,
+                     .size_bytes = options->size_bytes,
+                     .progress = options->progress,
+                     .progress_arg = options->progress_arg },
+        /* A source that gives its bytes in order alone may be a caller's function. */
+        .threads = input.read_at != NULL ? options->threads : 1,
+        .part_bytes = options->part_bytes,
+    };
     struct window w;
-    if (!trace_init(ret, limits->items, limits->strings_bytes)) {
+    if (!trace_init(ret, in.limits->items, in.limits->strings_bytes)) {
         trace_free(ret);
         return vrs_no_memory(err);
     }
-    enum vrs_status status = window_init(&w, source_of_counted(&counted), err);
+    enum vrs_status status = window_init(&w, source_of_counted(&in.counted), err);
     if (status == VRS_OK) {
-        status = read_window(&w, limits, ret, err);
+        status = read_window(&in, &w, ret, err);
         window_free(&w);
     }
     if (status != VRS_OK)

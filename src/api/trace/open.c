@@ -1,4 +1,5 @@
 /* open.c - from a path or bytes to a trace. */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -7,14 +8,18 @@
 #include "api/opening.h"
 #include "api/trace/trace_file.h"
 #include "base/fail.h"
+#include "base/pool.h"
 #include "base/vec.h"
 #include "format/input/limits.h"
 #include "format/input/source.h"
 #include "format/input/window.h"
 #include "format/read_trace.h"
+#include "model/ids.h"
 #include "model/trace.h"
 #include "vramscope/trace.h"
 #include "vramscope/vramscope.h"
+
+enum { PART_BYTES = 8 << 20 };
 
 static struct vrs_trace *make(const char *path)
 {
@@ -38,6 +43,14 @@ static void unmake(struct vrs_trace *t)
     vec_resize(&trace, 0, 0);
 }
 
+/* Reading a small file takes less time than to begin a thread. */
+static uint32_t threads_for(uint64_t size_bytes, uint32_t threads)
+{
+    enum { LEAST_BYTES = 256 * 1024 };
+    bool is_large = size_bytes != UNKNOWN_U64 && size_bytes >= LEAST_BYTES;
+    return is_large ? pool_threads(threads) : 1;
+}
+
 enum vrs_status open_trace(struct source source, uint64_t size_bytes, const char *path,
                            const struct vrs_open_options *o, struct vrs_trace **ret,
                            struct vrs_error *err)
@@ -47,7 +60,9 @@ enum vrs_status open_trace(struct source source, uint64_t size_bytes, const char
     struct read_trace_options read = { .limits = &limits,
                                        .size_bytes = size_bytes,
                                        .progress = o->progress,
-                                       .progress_arg = o->progress_arg };
+                                       .progress_arg = o->progress_arg,
+                                       .threads = threads_for(size_bytes, o->threads),
+                                       .part_bytes = PART_BYTES };
     struct vrs_trace *t = make(path);
     if (t == NULL)
         return vrs_no_memory(err);

@@ -43,9 +43,8 @@ enum vrs_status unpack_end_early(struct unpack *u, struct vrs_error *err)
     return VRS_OK;
 }
 
-static enum vrs_status guard(struct unpack *u, size_t given, struct vrs_error *err)
+enum vrs_status unpack_guard(struct unpack *u, size_t given, uint64_t packed, struct vrs_error *err)
 {
-    uint64_t packed = window_offset(u->packed);
     u->given_bytes += given;
     if (u->given_bytes > u->limits->unpacked_bytes)
         return vrs_fail_at(err, VRS_LIMIT, packed,
@@ -70,14 +69,23 @@ static enum vrs_status guard(struct unpack *u, size_t given, struct vrs_error *e
     return VRS_OK;
 }
 
+enum vrs_status unpack_some(struct unpack *u, uint8_t *to, size_t len, size_t *ret,
+                            struct vrs_error *err)
+{
+    size_t given = 0;
+    while (given == 0 && !u->ended)
+        TRY(u->codec->step(u, to, len, &given, err));
+    *ret = given;
+    return VRS_OK;
+}
+
 static enum vrs_status read_unpacked(void *self, uint8_t *to, size_t len, size_t *ret,
                                      struct vrs_error *err)
 {
     struct unpack *u = self;
-    size_t given = 0;
-    while (given == 0 && !u->ended)
-        TRY(u->codec->step(u, to, len, &given, err));
-    TRY(guard(u, given, err));
+    size_t given;
+    TRY(unpack_some(u, to, len, &given, err));
+    TRY(unpack_guard(u, given, window_offset(u->packed), err));
     *ret = given;
     return VRS_OK;
 }

@@ -59,6 +59,14 @@ void unpack_free(struct unpack *u);
 
 struct source source_of_unpack(struct unpack *u);
 
+/* What a read of that source is made of, for who unpacks ahead: 1 to `len` bytes, or 0 at the end;
+ * then, on the thread that counts the records, the limits on `given` bytes up to the offset
+ * `packed` in the packed ones. */
+enum vrs_status unpack_some(struct unpack *u, uint8_t *to, size_t len, size_t *ret,
+                            struct vrs_error *err) MUST_CHECK;
+enum vrs_status unpack_guard(struct unpack *u, size_t given, uint64_t packed,
+                             struct vrs_error *err) MUST_CHECK;
+
 /* For codecs: the packed bytes end inside a member or frame, or their source failed. */
 enum vrs_status unpack_end_early(struct unpack *u, struct vrs_error *err) MUST_CHECK;
 

@@ -33,6 +33,7 @@ static void move_to_front(struct window *w)
     w->base += gone;
     w->at -= gone;
     w->end -= gone;
+    memset(w->buffer + (w->end - w->buffer), 0, WINDOW_PAD_BYTES);
     if (w->held != NULL)
         w->held = w->buffer;
 }

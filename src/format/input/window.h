@@ -69,7 +69,7 @@ void window_release(struct window *w);
 /* Back to where what is held begins.  False when nothing is, any more. */
 bool window_rewind(struct window *w);
 
-/* Shows `len` bytes at `bytes`, with WINDOW_PAD_BYTES behind them, as the input from `offset` on.
+/* Shows `len` bytes at `bytes`, with WINDOW_PAD_BYTES zeros behind them, as the input from `offset` on.
  * They stay the caller's, and nothing is to be freed. */
 struct window window_of_bytes(uint8_t *bytes, size_t len, uint64_t offset);
 

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/vec.h"
+#include "format/json/plain.h"
 #include "format/json/string.h"
 
 enum expect {
@@ -26,11 +27,13 @@ struct json {
     struct json_sink sink;
     uint64_t offset;   /* of the token at hand */
     VEC(uint8_t) open; /* '{' or '[' */
+    bool in_dict;      /* what the innermost open one is */
     uint32_t skipped;  /* containers around the value that nobody takes; 0: every value is taken */
     enum expect expect;
     struct buf text; /* a string with escapes, or one that the window does not show whole */
     uint64_t lone_strings;
     bool cut;
+    bool takes_all; /* the sink takes keys, strings and numbers */
 };
 
 static enum vrs_status refuse(struct json *j, struct vrs_error *err)
@@ -82,9 +85,7 @@ static enum vrs_status string_refuse(struct json *j, enum json_string end, struc
 static enum vrs_status read_string(struct json *j, str *ret, struct vrs_error *err)
 {
     struct window *w = j->w;
-    const uint8_t *at = ++w->at;
-    while (at < w->end && *at != '"' && *at != '\\' && *at >= ' ')
-        at++;
+    const uint8_t *at = plain_end(++w->at, w->end);
     str text = { (const char *)w->at, (size_t)(at - w->at) };
     if (at < w->end && *at == '"') {
         if (text.len > j->limits->string_bytes)
@@ -166,7 +167,8 @@ static enum vrs_status open_container(struct json *j, uint8_t c, struct vrs_erro
                            "object nested deeper than %u; is this a %s? see --limit nesting",
                            j->open.max, j->sink.kind);
     }
-    j->expect = c == '{' ? EXPECT_KEY_OR_END : EXPECT_VALUE_OR_END;
+    j->in_dict = c == '{';
+    j->expect = j->in_dict ? EXPECT_KEY_OR_END : EXPECT_VALUE_OR_END;
     enum vrs_status (*begin)(void *, uint64_t, struct vrs_error *) =
         c == '{' ? j->sink.begin_object : j->sink.begin_array;
     if (j->skipped != 0 || begin == NULL)
@@ -178,7 +180,9 @@ static enum vrs_status close_container(struct json *j, struct vrs_error *err)
 {
     j->w->at++;
     enum vrs_status (*end)(void *, uint64_t, struct vrs_error *) =
-        j->open.at[--j->open.len] == '{' ? j->sink.end_object : j->sink.end_array;
+        j->in_dict ? j->sink.end_object : j->sink.end_array;
+    j->open.len--;
+    j->in_dict = j->open.len > 0 && j->open.at[j->open.len - 1] == '{';
     bool taken = j->skipped == 0;
     value_done(j);
     if (!taken || end == NULL)
@@ -204,8 +208,7 @@ static enum vrs_status read_value(struct json *j, uint8_t c, struct vrs_error *e
 /* One token, which begins with `c`. */
 static enum vrs_status read_token(struct json *j, uint8_t c, struct vrs_error *err)
 {
-    bool dict = j->open.len > 0 && j->open.at[j->open.len - 1] == '{';
-    bool closes = j->open.len > 0 && c == (dict ? '}' : ']');
+    bool closes = j->open.len > 0 && c == (j->in_dict ? '}' : ']');
     switch (j->expect) {
     case EXPECT_VALUE_OR_END:
         if (closes)
@@ -223,7 +226,7 @@ static enum vrs_status read_token(struct json *j, uint8_t c, struct vrs_error *e
         if (c != ',')
             return refuse(j, err);
         j->w->at++;
-        j->expect = dict ? EXPECT_KEY : EXPECT_VALUE;
+        j->expect = j->in_dict ? EXPECT_KEY : EXPECT_VALUE;
         return VRS_OK;
     case EXPECT_COLON:
         if (c != ':')
@@ -238,23 +241,150 @@ static enum vrs_status read_token(struct json *j, uint8_t c, struct vrs_error *e
     return c == '"' ? read_key(j, err) : refuse(j, err);
 }
 
+/* A string without escapes that the window shows whole, at its opening quote; `*ret_end` is behind
+ * the closing one.  False where it is another one. */
+static bool common_string(const struct json *j, const uint8_t *at, str *ret,
+                          const uint8_t **ret_end)
+{
+    const uint8_t *end = plain_end(at + 1, j->w->end);
+    size_t len = (size_t)(end - at) - 1;
+    if (*end != '"' || end == j->w->end || len > j->limits->string_bytes)
+        return false;
+    *ret = (str){ (const char *)at + 1, len };
+    *ret_end = end + 1;
+    return true;
+}
+
+static const uint8_t *behind_blanks(const uint8_t *at)
+{
+    while (is_blank(*at))
+        at++;
+    return at;
+}
+
+/* The value of a member, where it is a common string or number; `*ret_done` whether. */
+static enum vrs_status common_scalar(struct json *j, bool *ret_done, struct vrs_error *err)
+{
+    struct window *w = j->w;
+    bool taken = j->skipped == 0;
+    uint8_t c = *w->at;
+    str text;
+    j->offset = window_offset(w);
+    *ret_done = c == '"' ? common_string(j, w->at, &text, &w->at)
+                         : (c == '-' || is_digit((char)c)) && json_scan_common(w, &text);
+    if (!*ret_done)
+        return VRS_OK;
+    value_done(j);
+    if (!taken)
+        return VRS_OK;
+    return c == '"' ? j->sink.string(j->sink.self, text, j->offset, err)
+                    : j->sink.number(j->sink.self, text, j->offset, err);
+}
+
+/* At a key of a dict: reads members without a turn of the automaton for each of their tokens, as
+ * long as they are strings and numbers, and common ones.  Wherever it stops, at a token that is
+ * another, or wrong, or that the window may not show whole, the automaton goes on. */
+static enum vrs_status common_members(struct json *j, struct vrs_error *err)
+{
+    struct window *w = j->w;
+    for (bool more = true; more;) {
+        const uint8_t *at;
+        str key;
+        bool take = true;
+        if (!common_string(j, w->at, &key, &at) || *at != ':')
+            return VRS_OK;
+        j->offset = window_offset(w);
+        w->at = behind_blanks(at + 1);
+        j->expect = EXPECT_VALUE;
+        TRY(j->sink.key(j->sink.self, key, j->offset, &take, err));
+        j->skipped = take ? 0 : j->open.len;
+        TRY(common_scalar(j, &more, err));
+        if (!more || *w->at != ',')
+            return VRS_OK;
+        w->at = behind_blanks(w->at + 1);
+        j->expect = EXPECT_KEY;
+        more = *w->at == '"';
+    }
+    return VRS_OK;
+}
+
+/* Takes the colon or the comma that mostly stands right behind a token, and what is blank behind
+ * it.  The automaton judges what stands there else; the zeros behind a window are neither. */
+static void take_separator(struct json *j)
+{
+    const uint8_t *at = j->w->at;
+    if (*at == ',' && j->expect == EXPECT_COMMA_OR_END)
+        j->expect = j->in_dict ? EXPECT_KEY : EXPECT_VALUE;
+    else if (*at == ':' && j->expect == EXPECT_COLON)
+        j->expect = EXPECT_VALUE;
+    else
+        return;
+    j->w->at = behind_blanks(at + 1);
+}
+
+/* Goes on in a list that nobody takes, through what such lists mostly hold: numbers, strings
+ * without escapes, lists.  Stops at the first token that is another one, or wrong, or that the
+ * window may not show whole; the automaton goes on there. */
+static void skip_common(struct json *j)
+{
+    struct window *w = j->w;
+    while (j->skipped != 0 && !j->in_dict) {
+        bool wants = j->expect == EXPECT_VALUE || j->expect == EXPECT_VALUE_OR_END;
+        bool behind = j->expect == EXPECT_COMMA_OR_END;
+        uint8_t c = *w->at;
+        str text;
+        if (is_blank(c) || (c == ',' && behind)) {
+            j->expect = c == ',' ? EXPECT_VALUE : j->expect;
+            w->at++;
+        } else if (wants && (c == '-' || is_digit((char)c)) && json_scan_common(w, &text)) {
+            j->expect = EXPECT_COMMA_OR_END;
+        } else if (wants && c == '"') {
+            if (!common_string(j, w->at, &text, &w->at))
+                return;
+            j->expect = EXPECT_COMMA_OR_END;
+        } else if (wants && c == '[' && j->open.len < j->open.cap) {
+            j->open.at[j->open.len++] = c;
+            j->expect = EXPECT_VALUE_OR_END;
+            w->at++;
+        } else if (c == ']' && j->expect != EXPECT_VALUE) {
+            j->open.len--;
+            j->in_dict = j->open.at[j->open.len - 1] == '{';
+            value_done(j);
+            w->at++;
+        } else {
+            return;
+        }
+    }
+}
+
 static enum vrs_status read_all(struct json *j, struct json_end *ret, struct vrs_error *err)
 {
     struct window *w = j->w;
     while (j->expect != EXPECT_NOTHING && !j->cut && window_need(w, 1)) {
         uint8_t c = *w->at;
         if (is_blank(c)) {
-            w->at++;
+            w->at = behind_blanks(w->at);
             continue;
+        }
+        if (c == '"' && j->takes_all && j->skipped == 0 &&
+            (j->expect == EXPECT_KEY || j->expect == EXPECT_KEY_OR_END)) {
+            const uint8_t *before = w->at;
+            TRY(common_members(j, err));
+            if (w->at != before)
+                continue;
         }
         j->offset = window_offset(w);
         TRY(read_token(j, c, err));
+        take_separator(j);
+        if (j->skipped != 0 && !j->in_dict)
+            skip_common(j);
     }
     bool cut = j->cut || j->expect != EXPECT_NOTHING;
     if (cut)
         TRY(window_status(w, err));
     *ret = (struct json_end){
         .cut = cut,
+        .at_value = cut && !j->cut && j->expect == EXPECT_VALUE,
         .offset = window_offset(w) + (cut ? (uint64_t)(w->end - w->at) : 0),
         .lone_strings = j->lone_strings,
     };
@@ -269,6 +399,7 @@ static enum vrs_status read_expected(struct window *w, const struct limits *limi
         .w = w,
         .limits = limits,
         .sink = *sink,
+        .takes_all = sink->key != NULL && sink->string != NULL && sink->number != NULL,
         .open.max = limits->nesting,
         .expect = expect,
     };
@@ -277,6 +408,7 @@ static enum vrs_status read_expected(struct window *w, const struct limits *limi
     for (size_t i = 0; i < open.len && status == VRS_OK; i++)
         if (!vec_push(&j.open, (uint8_t)open.ptr[i]))
             status = vrs_no_memory(err);
+    j.in_dict = open.len > 0 && open.ptr[open.len - 1] == '{';
     if (status == VRS_OK)
         status = read_all(&j, ret, err);
     buf_free(&j.text);

@@ -40,6 +40,7 @@ struct json_sink {
 /* How the reading ended. */
 struct json_end {
     bool cut;              /* the input ends inside the value; all of its whole tokens came */
+    bool at_value;         /* and between two tokens, behind a comma or a colon */
     uint64_t offset;       /* behind the value, or the end of the input */
     uint64_t lone_strings; /* handed on with U+FFFD for half of a surrogate pair */
 };

@@ -2,15 +2,7 @@
 #include "format/json/scan.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
-
-enum { NUMBER_BYTES = 400 };
-
-static bool in_number(uint8_t c)
-{
-    return is_digit((char)c) || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
-}
 
 /* The first place of `text` at or behind `at` that is no digit; `at` itself: none stands here. */
 static size_t behind_digits(str text, size_t at)
@@ -47,9 +39,11 @@ static bool well_formed(str text)
 
 enum json_scan json_scan_number(struct window *w, str *ret)
 {
+    if (json_scan_common(w, ret))
+        return JSON_SCAN_WHOLE;
     bool more = window_need(w, NUMBER_BYTES);
     size_t len = 0, left = (size_t)(w->end - w->at);
-    while (len < left && len < NUMBER_BYTES && in_number(w->at[len]))
+    while (len < left && len < NUMBER_BYTES && json_in_number(w->at[len]))
         len++;
     /* A number that the end of the input touches may lack its last digits. */
     if (!more && len == left) {

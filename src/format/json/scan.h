@@ -2,6 +2,10 @@
 #ifndef VRS_FORMAT_JSON_SCAN_H
 #define VRS_FORMAT_JSON_SCAN_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/str.h"
 #include "format/input/window.h"
 
@@ -14,8 +18,39 @@ enum json_scan {
     JSON_SCAN_WRONG /* no such token; the window stays where it is */
 };
 
+enum { NUMBER_BYTES = 400 };
+
+static inline bool json_in_number(uint8_t c)
+{
+    return is_digit((char)c) || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+}
+
 /* The number at the window's front, as it is written; `*ret` lives as long as the window stays. */
 enum json_scan json_scan_number(struct window *w, str *ret);
+
+/* The same of a number as nearly all are: one that the window shows whole, with something behind
+ * it.  False, and the window stays, where it is another or none. */
+static inline bool json_scan_common(struct window *w, str *ret)
+{
+    /* In one pass.  The zeros behind a window end the digits. */
+    const uint8_t *at = w->at + (*w->at == '-'), *first = at;
+    while (is_digit((char)*at))
+        at++;
+    if (at == first || (*first == '0' && at > first + 1))
+        return false;
+    if (*at == '.') {
+        const uint8_t *fraction = ++at;
+        while (is_digit((char)*at))
+            at++;
+        if (at == fraction)
+            return false;
+    }
+    if (at >= w->end || at - w->at >= NUMBER_BYTES || json_in_number(*at))
+        return false;
+    *ret = (str){ (const char *)w->at, (size_t)(at - w->at) };
+    w->at = at;
+    return true;
+}
 
 /* The word at the window's front. */
 enum json_scan json_scan_literal(struct window *w, enum json_literal *ret);

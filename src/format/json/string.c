@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "format/json/plain.h"
 
 enum { ESCAPE_BYTES = 6 }; /* "\u0041" */
 
@@ -90,8 +91,7 @@ enum json_string json_string_read(struct window *w, struct buf *to, size_t max,
     to->len = 0;
     while (window_need(w, 1)) {
         const uint8_t *run = w->at;
-        while (w->at < w->end && *w->at != '"' && *w->at != '\\' && *w->at >= ' ')
-            w->at++;
+        w->at = plain_end(w->at, w->end);
         size_t len = (size_t)(w->at - run);
         if (to->len > max || len > max - to->len)
             return JSON_STRING_LONG;

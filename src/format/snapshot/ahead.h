@@ -16,7 +16,7 @@
 #include "format/input/window.h"
 #include "format/snapshot/builder.h"
 #include "format/snapshot/fast.h"
-#include "format/snapshot/queue.h"
+#include "format/input/queue.h"
 #include "format/snapshot/scout.h"
 
 struct ahead_options {

@@ -3,7 +3,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "base/hash.h"
 #include "base/number.h"
 #include "base/table.h"
 #include "base/utf8.h"
@@ -31,18 +33,56 @@ static enum vrs_status intern(struct events *e, str text, uint32_t *ret, struct 
     return vrs_no_memory(err);
 }
 
+/* Eight bytes from either end of a text, or all that it has, mixed with its length. */
+static uint64_t ends_of(str text)
+{
+    uint64_t first = 0, last = 0;
+    uint32_t a = 0, b = 0;
+    if (text.len >= sizeof first) {
+        memcpy(&first, text.ptr, sizeof first);
+        memcpy(&last, text.ptr + text.len - sizeof last, sizeof last);
+    } else if (text.len >= sizeof a) {
+        memcpy(&a, text.ptr, sizeof a);
+        memcpy(&b, text.ptr + text.len - sizeof b, sizeof b);
+        first = (uint64_t)a << 32 | b;
+    } else if (text.len > 0) {
+        first = (uint64_t)(uint8_t)text.ptr[0] << 16 |
+                (uint64_t)(uint8_t)text.ptr[text.len / 2] << 8 | (uint8_t)text.ptr[text.len - 1];
+    }
+    return hash_u64(first ^ (last * 3 + text.len));
+}
+
+/* What was met lately needs no more than a comparison: it was checked then, and is interned. */
 enum vrs_status event_text(struct events *e, str text, uint32_t *ret, struct vrs_error *err)
 {
-    if (utf8_valid(text))
-        return intern(e, text, ret, err);
+    uint32_t *met = &e->met[ends_of(text) % TEXTS_MET];
+    if (str_equal(trace_text(e->trace, *met), text)) {
+        *ret = *met;
+        return VRS_OK;
+    }
+    if (utf8_valid(text)) {
+        TRY(intern(e, text, ret, err));
+        *met = *ret;
+        return VRS_OK;
+    }
     trace_damaged(e->trace, DAMAGE_UTF8, e->offset);
     e->text.len = 0;
     utf8_repair(&e->text, text);
     return e->text.failed ? vrs_no_memory(err) : intern(e, buf_slice(&e->text), ret, err);
 }
 
+static bool has_capitals(str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] >= 'A' && text.ptr[i] <= 'Z')
+            return true;
+    return false;
+}
+
 static enum vrs_status lower_case(struct events *e, str text, uint32_t *ret, struct vrs_error *err)
 {
+    if (!has_capitals(text))
+        return event_text(e, text, ret, err);
     e->text.len = 0;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
@@ -73,10 +113,23 @@ static bool integer_text(str text, str *ret)
     return text.len > 0;
 }
 
+/* Digits alone, and no more than always fit. */
+static bool is_short_integer(str text)
+{
+    size_t i = 0;
+    while (i < text.len && is_digit(text.ptr[i]))
+        i++;
+    return i == text.len && i > 0 && i < NUMBER_DIGITS;
+}
+
 static bool integer_of(str text, int64_t *ret)
 {
     uint64_t bits;
     bool negative;
+    if (is_short_integer(text)) {
+        *ret = (int64_t)number_of_digits(text.ptr, text.len);
+        return true;
+    }
     if (!integer_text(text, &text) || !number_integer(text, &bits, &negative) ||
         (!negative && bits > INT64_MAX) || (negative && bits == (uint64_t)INT64_MIN))
         return false;
@@ -147,7 +200,7 @@ static enum vrs_status tid_of(struct events *e, struct value value, struct trace
 enum vrs_status events_init(struct events *e, struct trace *t, uint32_t string_bytes,
                             struct vrs_error *err)
 {
-    *e = (struct events){ .trace = t };
+    *e = (struct events){ .trace = t, .kind = SPAN_OTHER };
     buf_init(&e->text, (size_t)string_bytes * 3 + 1);
     const struct {
         str text;
@@ -197,7 +250,14 @@ static void start_field(struct event *v, struct value value)
         [VALUE_TRUE] = TIME_OTHER,   [VALUE_FALSE] = TIME_OTHER,
     };
     int64_t whole;
-    bool beyond = false;
+    bool beyond = false, is_whole;
+    if (value.form == VALUE_NUMBER &&
+        microseconds_read_plain(value.text, &whole, &is_whole) && whole <= TRACE_TIME_MOST) {
+        v->time_form = is_whole ? TIME_INTEGER : TIME_OTHER;
+        v->has_start = true;
+        v->start = whole;
+        return;
+    }
     v->time_form = forms[value.form];
     if (value.form == VALUE_NUMBER && !integer_of(value.text, &whole))
         v->time_form = TIME_OTHER;
@@ -212,8 +272,11 @@ static void start_field(struct event *v, struct value value)
 
 static void duration_field(struct event *v, struct value value)
 {
-    bool beyond = false;
+    bool beyond = false, is_whole;
     v->duration = 0;
+    if (value.form == VALUE_NUMBER &&
+        microseconds_read_plain(value.text, &v->duration, &is_whole))
+        return;
     if ((value.form == VALUE_NUMBER || value.form == VALUE_TEXT) &&
         microseconds_read(value.text, &v->duration, &beyond))
         v->is_beyond = v->is_beyond || beyond;
@@ -308,11 +371,27 @@ static enum vrs_status no_room(const struct table *rows, struct vrs_error *err)
                : vrs_fail(err, VRS_LIMIT, "more than %u events; see --limit items", rows->max);
 }
 
+/* Mostly the one of the event before. */
 static enum vrs_status track_of(struct events *e, uint32_t *ret, struct vrs_error *err)
 {
-    return trace_track(e->trace, e->event.pid, e->event.tid, ret)
-               ? VRS_OK
-               : no_room(&e->trace->tracks.rows, err);
+    const struct event *v = &e->event;
+    const struct tracks *t = &e->trace->tracks;
+    uint32_t last = e->track;
+    if (last >= t->rows.len || t->pid[last] != v->pid.value || t->tid[last] != v->tid.value ||
+        t->pid_form[last] != v->pid.form || t->tid_form[last] != v->tid.form)
+        if (!trace_track(e->trace, v->pid, v->tid, &e->track))
+            return no_room(&e->trace->tracks.rows, err);
+    *ret = e->track;
+    return VRS_OK;
+}
+
+static enum span_kind kind_of(struct events *e, uint32_t category)
+{
+    if (e->kind_category != category) {
+        e->kind_category = category;
+        e->kind = trace_kind_of(trace_text(e->trace, category));
+    }
+    return e->kind;
 }
 
 /* A duration that is not negative and keeps the end within 64 bits. */
@@ -344,7 +423,7 @@ static enum vrs_status put_span(struct events *e, struct vrs_error *err)
     s->start[row] = v->start;
     s->duration[row] = sound_duration(e);
     s->index[row] = (uint32_t)e->trace->events;
-    s->kind[row] = (uint8_t)trace_kind_of(trace_text(e->trace, v->category));
+    s->kind[row] = (uint8_t)kind_of(e, v->category);
     s->name[row] = v->name;
     s->category[row] = v->category;
     s->track[row] = track;
@@ -403,10 +482,12 @@ static enum vrs_status put_metadata(struct events *e, struct vrs_error *err)
         return VRS_OK;
     if (!trace_process(e->trace, v->pid, &process))
         return no_room(&e->trace->processes.rows, err);
+    uint32_t text = v->name == e->process_name ? v->process_name : v->labels;
     if (v->name == e->process_name)
-        e->trace->processes.name[process] = v->process_name;
+        e->trace->processes.name[process] = text;
     else
-        e->trace->processes.labels[process] = v->labels;
+        e->trace->processes.labels[process] = text;
+    e->takes_back = e->takes_back || text == 0;
     return VRS_OK;
 }
 

@@ -36,6 +36,9 @@ struct event {
     uint32_t process_name, labels; /* string_id */
 };
 
+/* Texts met lately, each in the place that its ends and its length give it. */
+enum { TEXTS_MET = 1024 };
+
 /* Puts events into a trace. */
 struct events {
     struct trace *trace;
@@ -43,7 +46,12 @@ struct events {
     uint64_t offset; /* of the value at hand */
     uint64_t zeros;  /* spans that begin at 0, and where the first of them stands */
     uint64_t first_zero;
+    bool takes_back; /* a process lost the name that it had, or would have had */
     struct buf text; /* a string that is changed before it is kept */
+    uint32_t met[TEXTS_MET];         /* string_id */
+    uint32_t kind_category;          /* string_id of the category that was last */
+    enum span_kind kind;             /* and what it is */
+    uint32_t track;                  /* the row of the track that was last */
     /* Words that are compared by their ids. */
     uint32_t last, instant, start, finish, metadata, memory, out_of_memory, process_name,
         process_labels;

@@ -1,8 +1,13 @@
 /* from_json.c - a whole file: read with tolerance, then looked at for something to show. */
 #include "format/trace/from_json.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "format/json/reader.h"
 #include "format/trace/event.h"
+#include "format/trace/parts.h"
 #include "format/trace/reading.h"
 #include "format/trace/tolerant.h"
 
@@ -23,30 +28,61 @@ static enum vrs_status check(const struct reading *r, const struct json_end *end
     return VRS_OK;
 }
 
-static enum vrs_status read_value(struct window *w, const struct limits *limits, struct reading *r,
-                                  struct vrs_error *err)
+/* After the reading, which may have ended early. */
+static enum vrs_status conclude(const struct json_end *end, struct reading *r,
+                                struct vrs_error *err)
 {
-    struct json_end end;
-    TRY(tolerant_read(w, limits, r, &end, err));
-    TRY(check(r, &end, err));
-    if (end.cut)
-        trace_damaged(r->trace, DAMAGE_TRUNCATED, end.offset);
-    r->trace->read_bytes = end.offset;
+    TRY(check(r, end, err));
+    if (end->cut)
+        trace_damaged(r->trace, DAMAGE_TRUNCATED, end->offset);
+    r->trace->read_bytes = end->offset;
     events_finish(&r->events);
     return VRS_OK;
 }
 
-enum vrs_status trace_from_json(struct window *w, const struct limits *limits, struct trace *t,
+static enum vrs_status read_one(struct window *w, const struct limits *limits, struct trace *t,
                                 struct vrs_error *err)
 {
     struct reading r = { .trace = t };
-    struct limits own = *limits;
-    if (own.nesting < TRACE_NESTING)
-        own.nesting = TRACE_NESTING;
-    enum vrs_status status = events_init(&r.events, t, own.string_bytes, err);
+    struct json_end end;
+    enum vrs_status status = events_init(&r.events, t, limits->string_bytes, err);
     if (status == VRS_OK)
-        status = read_value(w, &own, &r, err);
+        status = tolerant_read(w, limits, &r, &end, err);
+    if (status == VRS_OK)
+        status = conclude(&end, &r, err);
     window_release(w);
     events_free(&r.events);
     return status;
+}
+
+/* In parts; `*ret_done` false: it is to be read as one, into a trace that is new again. */
+static enum vrs_status read_parts(uint64_t offset, const struct limits *limits,
+                                  const struct trace_parts *parts, struct trace *t, bool *ret_done,
+                                  struct vrs_error *err)
+{
+    struct reading r = { .trace = t };
+    struct json_end end;
+    enum vrs_status status = events_init(&r.events, t, limits->string_bytes, err);
+    if (status == VRS_OK)
+        status = parts_read(parts, offset, limits, &r, &end, ret_done, err);
+    if (status == VRS_OK && *ret_done)
+        status = conclude(&end, &r, err);
+    events_free(&r.events);
+    if (status != VRS_OK || *ret_done)
+        return status;
+    trace_free(t);
+    return trace_init(t, limits->items, limits->strings_bytes) ? VRS_OK : vrs_no_memory(err);
+}
+
+enum vrs_status trace_from_json(struct window *w, const struct limits *limits,
+                                const struct trace_parts *parts, struct trace *t,
+                                struct vrs_error *err)
+{
+    struct limits own = *limits;
+    bool done = false;
+    if (own.nesting < TRACE_NESTING)
+        own.nesting = TRACE_NESTING;
+    if (parts != NULL)
+        TRY(read_parts(window_offset(w), &own, parts, t, &done, err));
+    return done ? VRS_OK : read_one(w, &own, t, err);
 }

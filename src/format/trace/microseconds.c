@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/number.h"
 #include "base/str.h"
 
 enum { NS_DIGITS = 3, EXPONENT_MOST = 10000 };
@@ -120,5 +121,28 @@ bool microseconds_read(str text, int64_t *ret_ns, bool *ret_beyond)
         return false;
     int64_t value = (int64_t)nanoseconds(&d, ret_beyond);
     *ret_ns = d.negative ? -value : value;
+    return true;
+}
+
+bool microseconds_read_plain(str text, int64_t *ret_ns, bool *ret_whole)
+{
+    static const uint64_t scale[NS_DIGITS + 1] = { 1000, 100, 10, 1 };
+    enum { WHOLE_MOST = 16 };
+    size_t whole = digits_at(text, 0);
+    size_t fraction = whole + 1 < text.len ? text.len - whole - 1 : 0;
+    if (whole == 0 || whole > WHOLE_MOST || fraction > NS_DIGITS)
+        return false;
+    bool is_whole = whole == text.len;
+    if (!is_whole && (text.ptr[whole] != '.' || fraction == 0 ||
+                      digits_at(text, whole + 1) != fraction))
+        return false;
+    uint64_t n = number_of_digits(text.ptr, whole);
+    if (n >= (uint64_t)INT64_MAX / scale[0])
+        return false;
+    n *= scale[0];
+    if (!is_whole)
+        n += number_of_digits(text.ptr + whole + 1, fraction) * scale[fraction];
+    *ret_ns = (int64_t)n;
+    *ret_whole = is_whole;
     return true;
 }

@@ -12,4 +12,8 @@
  * that has them, and `*ret_beyond`.  False where `text` is no such number. */
 bool microseconds_read(str text, int64_t *ret_ns, bool *ret_beyond);
 
+/* The same of a number as nearly all are, which fits: up to 16 digits, a point with up to three
+ * more or none (`*ret_whole`).  False: microseconds_read tells. */
+bool microseconds_read_plain(str text, int64_t *ret_ns, bool *ret_whole);
+
 #endif

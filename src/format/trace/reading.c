@@ -212,16 +212,18 @@ static enum vrs_status begin_array(void *self, uint64_t offset, struct vrs_error
 static enum vrs_status end_array(void *self, uint64_t offset, struct vrs_error *err)
 {
     struct reading *r = self;
-    (void)offset;
-    (void)err;
     if (r->ignored > 0) {
         r->ignored--;
         return VRS_OK;
     }
-    if (r->place == PLACE_EVENTS)
+    bool is_list = r->place == PLACE_EVENTS;
+    if (is_list)
         release(r);
     r->place = around[r->place];
-    return VRS_OK;
+    if (!is_list || !r->stops)
+        return VRS_OK;
+    r->list_end = offset + 1;
+    return vrs_fail_at(err, VRS_CORRUPT, offset, "the list of events ends");
 }
 
 /* That stacks and shapes were recorded is told by the events, too, in old files by them alone. */

@@ -35,6 +35,8 @@ struct reading {
     enum trace_key key; /* the last one of `place` */
     bool has_events;    /* a list of events was begun */
     bool is_snapshot;   /* the keys are those of a memory snapshot */
+    bool stops;         /* fails behind the list of events, `list_end` then being its end */
+    uint64_t list_end;
 };
 
 /* Takes tokens for `r`, which must outlive it. */

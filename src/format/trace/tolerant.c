@@ -41,10 +41,10 @@ static bool is_nested(const struct tolerant *t, const struct vrs_error *failure)
 /* Whether a failure is the text's own.  A source fails behind all of its bytes. */
 static bool is_damage(const struct tolerant *t, const struct vrs_error *failure)
 {
-    if (t->window->at == t->window->end)
+    bool nested = failure->status == VRS_LIMIT && is_nested(t, failure);
+    if (!window_need(t->window, 1))
         return false;
-    return failure->status == VRS_CORRUPT ||
-           (failure->status == VRS_LIMIT && is_nested(t, failure));
+    return failure->status == VRS_CORRUPT || nested;
 }
 
 static void skipped(struct tolerant *t, uint64_t from)

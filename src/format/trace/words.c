@@ -1,7 +1,11 @@
 /* words.c - the spelling of each word; a trace has some ten keys an event, so lengths go first. */
 #include "format/trace/words.h"
 
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/str.h"
 #include "model/trace.h"
@@ -51,11 +55,59 @@ static const str keys[TRACE_KEYS] = {
     [KEY_BACKEND] = { "backend", 7 },
 };
 
-enum trace_key trace_key_of(str text)
+/* The keys of each length, the frequent first, KEY_OTHER behind the last. */
+enum { KEY_LENGTHS = 20, OF_A_LENGTH = 6 };
+static const uint8_t by_length[KEY_LENGTHS][OF_A_LENGTH] = {
+    [2] = { KEY_TS, KEY_PH, KEY_ID },
+    [3] = { KEY_CAT, KEY_PID, KEY_TID, KEY_DUR },
+    [4] = { KEY_NAME, KEY_ARGS, KEY_ADDRESS, KEY_RANK },
+    [5] = { KEY_BYTES, KEY_BYTES_LOWER },
+    [6] = { KEY_LABELS, KEY_NUM_SMS },
+    [7] = { KEY_BACKEND },
+    [8] = { KEY_SEGMENTS },
+    [9] = { KEY_DEVICE_ID },
+    [10] = { KEY_INPUT_DIMS, KEY_CALL_STACK, KEY_WITH_STACK, KEY_WITH_FLOPS, KEY_WORLD_SIZE,
+             KEY_INPUT_DIMS_2021 },
+    [11] = { KEY_EXTERNAL_ID, KEY_CORRELATION, KEY_DEVICE_TYPE, KEY_EXTERNAL_ID_LOWER,
+             KEY_TRACE_EVENTS },
+    [12] = { KEY_WITH_MODULES, KEY_COMPUTE_MAJOR, KEY_COMPUTE_MINOR },
+    [13] = { KEY_RECORD_SHAPES, KEY_DEVICE_TRACES },
+    [14] = { KEY_TOTAL_RESERVED, KEY_PROFILE_MEMORY, KEY_TOTAL_GLOBAL_MEM },
+    [15] = { KEY_TOTAL_ALLOCATED, KEY_DISTRIBUTED },
+    [16] = { KEY_DEVICE_PROPERTIES },
+    [19] = { KEY_BASE_NS },
+};
+
+/* Two texts of one length, which is short: words of the machine from either end. */
+static bool equal(const char *a, const char *b, size_t len)
+{
+    uint64_t first[2], last[2];
+    if (len < sizeof *first || len > 2 * sizeof *first)
+        return len == 2 ? a[0] == b[0] && a[1] == b[1] : memcmp(a, b, len) == 0;
+    memcpy(&first[0], a, sizeof *first);
+    memcpy(&first[1], b, sizeof *first);
+    memcpy(&last[0], a + len - sizeof *last, sizeof *last);
+    memcpy(&last[1], b + len - sizeof *last, sizeof *last);
+    return first[0] == first[1] && last[0] == last[1];
+}
+
+/* Whether `by_length` lacks a key; for an assertion. */
+static bool is_missed(str text)
 {
     for (uint32_t k = KEY_OTHER + 1; k < TRACE_KEYS; k++)
-        if (keys[k].len == text.len && keys[k].ptr[0] == text.ptr[0] && str_equal(keys[k], text))
-            return (enum trace_key)k;
+        if (str_equal(keys[k], text))
+            return true;
+    return false;
+}
+
+enum trace_key trace_key_of(str text)
+{
+    const uint8_t *of = by_length[text.len < KEY_LENGTHS ? text.len : 0];
+    for (uint32_t i = 0; i < OF_A_LENGTH && of[i] != KEY_OTHER; i++)
+        if (keys[of[i]].ptr[0] == text.ptr[0] && equal(keys[of[i]].ptr, text.ptr, text.len))
+            return (enum trace_key)of[i];
+    assert(!is_missed(text));
+    (void)is_missed;
     return KEY_OTHER;
 }
 

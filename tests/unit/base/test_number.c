@@ -10,6 +10,18 @@
 #include "base/number.h"
 #include "base/str.h"
 
+static void digits_of_any_number_have_a_value(void **state)
+{
+    (void)state;
+    static const char digits[] = "9081726354019283746";
+    uint64_t wanted = 0;
+    for (size_t len = 0; len <= NUMBER_DIGITS; len++) {
+        assert_int_equal(number_of_digits(digits, len), wanted);
+        if (len < NUMBER_DIGITS)
+            wanted = wanted * 10 + (uint64_t)(digits[len] - '0');
+    }
+}
+
 static void integers_fill_64_bits(void **state)
 {
     (void)state;
@@ -103,6 +115,7 @@ static void points_are_points_in_every_locale(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(digits_of_any_number_have_a_value),
         cmocka_unit_test(integers_fill_64_bits),
         cmocka_unit_test(other_text_is_no_integer),
         cmocka_unit_test(hexadecimal_digits_of_either_case),

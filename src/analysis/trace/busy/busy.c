@@ -364,27 +364,36 @@ bool busy_between(const struct trace_study *s, int64_t from, int64_t to, struct 
     return true;
 }
 
-enum vrs_status busy_make(const struct trace_study *s, struct arena *arena, struct busy *ret,
-                          struct vrs_error *err)
+/* With all that is only needed here in `scratch`. */
+static bool devices_make(const struct trace_study *s, struct arena *scratch, struct arena *arena,
+                         struct busy *ret)
 {
     struct grouping g;
     struct pieces pieces;
-    *ret = (struct busy){ .devices = 0 };
-    if (!group(s, arena, &g) || !pieces_make(s, arena, &pieces))
-        return vrs_no_memory(err);
+    if (!group(s, scratch, &g) || !pieces_make(s, scratch, &pieces))
+        return false;
     ret->device = arena_array(arena, struct device_time, g.processes);
     if (ret->device == NULL)
-        return vrs_no_memory(err);
+        return false;
     for (uint32_t i = 0; i < g.processes; i++) {
         uint32_t p = g.process[i], first = g.first[p], len = g.first[p + 1] - first;
         struct device_work w = { .study = s, .row = g.row + first, .len = len };
         shorter_first(&s->trace->spans, g.row + first, len);
         struct device_time *d = &ret->device[ret->devices++];
         d->process = p;
-        if (!pid_keep(s->trace, p, arena, &d->pid))
-            return vrs_no_memory(err);
-        if (!device_make(&w, &pieces, arena, d))
-            return vrs_no_memory(err);
+        if (!pid_keep(s->trace, p, arena, &d->pid) || !device_make(&w, &pieces, scratch, d))
+            return false;
     }
-    return VRS_OK;
+    return true;
+}
+
+enum vrs_status busy_make(const struct trace_study *s, struct arena *arena, struct busy *ret,
+                          struct vrs_error *err)
+{
+    struct arena scratch;
+    *ret = (struct busy){ .devices = 0 };
+    arena_init(&scratch, SIZE_MAX / 2);
+    bool ok = devices_make(s, &scratch, arena, ret);
+    arena_free(&scratch);
+    return ok ? VRS_OK : vrs_no_memory(err);
 }

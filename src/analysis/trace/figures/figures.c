@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/idtab.h"
+#include "base/radix_sort.h"
 #include "base/str.h"
 #include "base/table.h"
 #include "model/trace.h"
@@ -185,35 +186,29 @@ struct launched {
     uint32_t len;
 };
 
-struct launch_row {
-    int64_t moment, ns;
-};
-
-static int by_moment(const void *a, const void *b)
-{
-    const struct launch_row *x = a, *y = b;
-    return x->moment < y->moment ? -1 : x->moment > y->moment;
-}
-
 static bool launched_make(const struct trace_study *s, struct arena *arena, struct launched *ret)
 {
     const struct spans *spans = &s->trace->spans;
     size_t rows = spans->rows.len;
-    struct launch_row *row = arena_array(arena, struct launch_row, rows);
+    struct radix_row *row = arena_array(arena, struct radix_row, rows);
+    struct radix_room room;
     ret->moment = arena_array(arena, int64_t, rows);
     ret->ns = arena_array(arena, int64_t, rows + 1);
     ret->len = 0;
-    if (row == NULL || ret->moment == NULL || ret->ns == NULL)
+    if (row == NULL || ret->moment == NULL || ret->ns == NULL ||
+        !radix_room_make(&room, (uint32_t)rows, arena))
         return false;
     for (uint32_t i = 0; i < rows; i++) {
         uint32_t launch = s->links.launch[i];
         if (launch != NO_ROW)
-            row[ret->len++] = (struct launch_row){ spans->start[launch], spans->duration[i] };
+            row[ret->len++] = (struct radix_row){
+                .key = (uint64_t)spans->start[launch] ^ (uint64_t)1 << 63, .id = i
+            };
     }
-    qsort(row, ret->len, sizeof *row, by_moment);
+    row = radix_sort(row, ret->len, &room);
     for (uint32_t i = 0; i < ret->len; i++) {
-        ret->moment[i] = row[i].moment;
-        ret->ns[i + 1] = i64_plus(ret->ns[i], row[i].ns);
+        ret->moment[i] = spans->start[s->links.launch[row[i].id]];
+        ret->ns[i + 1] = i64_plus(ret->ns[i], spans->duration[row[i].id]);
     }
     return true;
 }

@@ -20,12 +20,53 @@ const char *const rung_names[RUNGS] = {
     [RUNG_NONE] = "none",
 };
 
-/* Spans by a number of theirs: the first in the file of each. */
+/* Spans by a number of theirs: the first in the file of each.  Numbers that lie close together, as
+ * those that a profiler counts up do, have a place each; the others, and texts, are hashed. */
 struct lookup {
     struct idtab index; /* rows plus 1 */
+    uint32_t *dense;    /* of each number from `least` on: row plus 1; NULL */
+    int64_t least;
+    uint64_t numbers;
     const int64_t *value;
     const uint8_t *form;
 };
+
+/* Numbers that are close together, by the least and the greatest of `count`. */
+static bool lookup_make_dense(struct lookup *l, int64_t least, int64_t most, uint32_t count,
+                              struct arena *arena)
+{
+    enum { SPARSE = 4 };
+    uint64_t numbers = (uint64_t)most - (uint64_t)least;
+    if (count == 0 || numbers >= (uint64_t)count * SPARSE)
+        return true;
+    l->least = least;
+    l->numbers = numbers + 1;
+    l->dense = arena_array(arena, uint32_t, (size_t)l->numbers);
+    return l->dense != NULL;
+}
+
+/* The place of a number, or NULL. */
+static uint32_t *lookup_place(const struct lookup *l, int64_t value, uint8_t form)
+{
+    uint64_t at = (uint64_t)value - (uint64_t)l->least;
+    return l->dense != NULL && form == ID_NUMBER && at < l->numbers ? &l->dense[at] : NULL;
+}
+
+/* The spans of some kinds, none of which is in it yet. */
+static bool lookup_expect(struct lookup *l, const struct spans *s, bool (*is_one)(uint8_t kind),
+                          struct arena *arena)
+{
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    uint32_t count = 0;
+    for (uint32_t row = 0; row < s->rows.len; row++) {
+        if (l->form[row] != ID_NUMBER || !is_one(s->kind[row]))
+            continue;
+        least = l->value[row] < least ? l->value[row] : least;
+        most = l->value[row] > most ? l->value[row] : most;
+        count++;
+    }
+    return lookup_make_dense(l, least, most, count, arena);
+}
 
 static uint64_t hash_id(int64_t value, uint8_t form)
 {
@@ -34,6 +75,9 @@ static uint64_t hash_id(int64_t value, uint8_t form)
 
 static uint32_t lookup_find(const struct lookup *l, int64_t value, uint8_t form)
 {
+    const uint32_t *place = lookup_place(l, value, form);
+    if (place != NULL)
+        return *place == 0 ? NO_ROW : *place - 1;
     if (form == ID_NONE || l->index.slot == NULL)
         return NO_ROW;
     uint64_t hash = hash_id(value, form);
@@ -50,6 +94,11 @@ static bool lookup_add(struct lookup *l, uint32_t row)
 {
     if (l->form[row] == ID_NONE || lookup_find(l, l->value[row], l->form[row]) != NO_ROW)
         return true;
+    uint32_t *place = lookup_place(l, l->value[row], l->form[row]);
+    if (place != NULL) {
+        *place = row + 1;
+        return true;
+    }
     if (!idtab_reserve(&l->index))
         return false;
     idtab_put(&l->index, hash_id(l->value[row], l->form[row]), row + 1);
@@ -116,11 +165,29 @@ struct lookups {
     struct flow_ends flows;
 };
 
-static bool index_hosts(const struct trace *t, struct lookups *l)
+static bool is_range(uint8_t kind)
+{
+    return span_is_range(kind);
+}
+
+static bool is_call(uint8_t kind)
+{
+    return span_is_call(kind);
+}
+
+static bool is_work(uint8_t kind)
+{
+    return span_is_work(kind);
+}
+
+static bool index_hosts(const struct trace *t, struct lookups *l, struct arena *arena)
 {
     const struct spans *s = &t->spans;
     l->external = (struct lookup){ .value = s->external, .form = s->external_form };
     l->correlation = (struct lookup){ .value = s->correlation, .form = s->correlation_form };
+    if (!lookup_expect(&l->external, s, is_range, arena) ||
+        !lookup_expect(&l->correlation, s, is_call, arena))
+        return false;
     for (uint32_t row = 0; row < s->rows.len; row++) {
         if (span_is_range(s->kind[row]) && !lookup_add(&l->external, row))
             return false;
@@ -240,7 +307,7 @@ static bool count_of_a_launch(struct trace_study *s, struct arena *arena)
     struct lookup first = { .value = spans->correlation, .form = spans->correlation_form };
     struct arena_mark mark = arena_mark(arena);
     uint32_t *count = arena_array(arena, uint32_t, spans->rows.len);
-    bool ok = count != NULL;
+    bool ok = count != NULL && lookup_expect(&first, spans, is_work, arena);
     for (uint32_t row = 0; row < spans->rows.len && ok; row++) {
         if (!span_is_work(spans->kind[row]) || spans->correlation_form[row] == ID_NONE)
             continue;
@@ -257,7 +324,7 @@ static bool count_of_a_launch(struct trace_study *s, struct arena *arena)
 static bool link_all(struct trace_study *s, struct arena *arena, struct lookups *l)
 {
     const struct spans *spans = &s->trace->spans;
-    if (!index_hosts(s->trace, l) || !flow_ends_index(s->trace, &l->flows))
+    if (!index_hosts(s->trace, l, arena) || !flow_ends_index(s->trace, &l->flows))
         return false;
     find_homes(s, &l->external);
     if (!forest_make(s->trace, s->sorted, s->home, arena, &s->host))

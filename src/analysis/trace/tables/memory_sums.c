@@ -1,24 +1,12 @@
 /* memory_sums.c - sums up to each event, so that those of a stretch are a difference. */
 #include "analysis/trace/tables/memory_sums.h"
 
+#include <stdbool.h>
 #include <stddef.h>
-#include <stdlib.h>
+#include <stdint.h>
 
 #include "base/bytes.h"
-
-struct row {
-    int64_t time;
-    struct memory_sum bytes;
-    uint32_t index;
-};
-
-static int by_time(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
+#include "base/radix_sort.h"
 
 void memory_sum_add(struct memory_sum *sum, struct memory_sum more)
 {
@@ -31,6 +19,20 @@ struct memory_sum memory_sum_without(struct memory_sum sum, struct memory_sum le
     return (struct memory_sum){ i64_minus(sum.cpu, less.cpu), i64_minus(sum.device, less.device) };
 }
 
+/* The events in the order of time, of one moment as in the file. */
+static bool order(const struct memory_events *m, struct arena *arena,
+                  const struct radix_row **ret)
+{
+    struct radix_row *row = arena_array(arena, struct radix_row, m->rows.len);
+    struct radix_room room;
+    if (row == NULL || !radix_room_make(&room, m->rows.len, arena))
+        return false;
+    for (uint32_t i = 0; i < m->rows.len; i++)
+        row[i] = (struct radix_row){ .key = (uint64_t)m->time[i] ^ (uint64_t)1 << 63, .id = i };
+    *ret = radix_sort(row, m->rows.len, &room);
+    return true;
+}
+
 bool memory_sums_make(const struct trace *t, struct arena *arena, struct memory_sums *ret)
 {
     enum { TYPE_CPU = 0 };
@@ -39,31 +41,41 @@ bool memory_sums_make(const struct trace *t, struct arena *arena, struct memory_
     ret->time = arena_array(arena, int64_t, ret->events);
     ret->before = arena_array(arena, struct memory_sum, (size_t)ret->events + 1);
     struct arena_mark mark = arena_mark(arena);
-    struct row *row = arena_array(arena, struct row, ret->events);
-    if (ret->time == NULL || ret->before == NULL || row == NULL)
+    const struct radix_row *row;
+    if (ret->time == NULL || ret->before == NULL || !order(m, arena, &row))
         return false;
     for (uint32_t i = 0; i < ret->events; i++) {
-        int64_t bytes = m->bytes[i] == TRACE_UNKNOWN ? 0 : m->bytes[i];
-        bool is_cpu = m->device_type[i] == TYPE_CPU;
-        row[i] = (struct row){ m->time[i], { is_cpu ? bytes : 0, is_cpu ? 0 : bytes }, i };
-    }
-    qsort(row, ret->events, sizeof *row, by_time);
-    for (uint32_t i = 0; i < ret->events; i++) {
-        ret->time[i] = row[i].time;
+        uint32_t event = row[i].id;
+        int64_t bytes = m->bytes[event] == TRACE_UNKNOWN ? 0 : m->bytes[event];
+        bool is_cpu = m->device_type[event] == TYPE_CPU;
+        ret->time[i] = m->time[event];
         ret->before[i + 1] = ret->before[i];
-        memory_sum_add(&ret->before[i + 1], row[i].bytes);
+        memory_sum_add(&ret->before[i + 1],
+                       (struct memory_sum){ is_cpu ? bytes : 0, is_cpu ? 0 : bytes });
     }
     arena_release(arena, mark);
     return true;
 }
 
-/* How many events lie before a moment; with `its_own` also those at it. */
-static uint32_t count_before(const struct memory_sums *m, int64_t moment, bool its_own)
+static bool is_before(const struct memory_sums *m, uint32_t event, int64_t moment, bool its_own)
 {
-    uint32_t low = 0, high = m->events;
+    return m->time[event] < moment || (its_own && m->time[event] == moment);
+}
+
+/* How many events lie before a moment, with `its_own` also those at it: `low` or more.  Steps that
+ * double, then halves. */
+static uint32_t count_before(const struct memory_sums *m, uint32_t low, int64_t moment,
+                             bool its_own)
+{
+    uint32_t step = 1;
+    while (step <= m->events - low && is_before(m, low + step - 1, moment, its_own)) {
+        low += step;
+        step = step < m->events - low ? 2 * step : step;
+    }
+    uint32_t high = step <= m->events - low ? low + step - 1 : m->events;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (m->time[middle] < moment || (its_own && m->time[middle] == moment))
+        if (is_before(m, middle, moment, its_own))
             low = middle + 1;
         else
             high = middle;
@@ -71,8 +83,10 @@ static uint32_t count_before(const struct memory_sums *m, int64_t moment, bool i
     return low;
 }
 
-struct memory_sum memory_sums_between(const struct memory_sums *m, int64_t from, int64_t to)
+struct memory_sum memory_sums_between(const struct memory_sums *m, uint32_t *place, int64_t from,
+                                      int64_t to)
 {
-    return memory_sum_without(m->before[count_before(m, to, true)],
-                              m->before[count_before(m, from, false)]);
+    bool is_behind = *place == 0 || is_before(m, *place - 1, from, false);
+    *place = count_before(m, is_behind ? *place : 0, from, false);
+    return memory_sum_without(m->before[count_before(m, *place, to, true)], m->before[*place]);
 }

@@ -23,8 +23,10 @@ struct memory_sums {
 /* False when out of memory. */
 bool memory_sums_make(const struct trace *t, struct arena *arena, struct memory_sums *ret);
 
-/* Of the events from one moment to another, both included, on whatever thread. */
-struct memory_sum memory_sums_between(const struct memory_sums *m, int64_t from, int64_t to);
+/* Of the events from one moment to another, both included, on whatever thread.  `*place` is where
+ * the call before found its `from`, or 0: the search is short where this one comes soon behind. */
+struct memory_sum memory_sums_between(const struct memory_sums *m, uint32_t *place, int64_t from,
+                                      int64_t to);
 
 void memory_sum_add(struct memory_sum *sum, struct memory_sum more);
 struct memory_sum memory_sum_without(struct memory_sum sum, struct memory_sum less);

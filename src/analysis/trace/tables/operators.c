@@ -49,9 +49,10 @@ static void count_bytes(struct merging *m, const struct memory_sums *sums)
 {
     const struct forest *f = m->trees;
     const struct spans *spans = &m->study->trace->spans;
+    uint32_t place = 0;
     for (uint32_t i = 0; i < f->first[f->threads] && sums->events > 0; i++) {
         uint32_t row = f->row[i];
-        m->bytes[row] = memory_sums_between(sums, spans->start[row], span_end(spans, row));
+        m->bytes[row] = memory_sums_between(sums, &place, spans->start[row], span_end(spans, row));
     }
 }
 

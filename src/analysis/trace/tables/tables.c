@@ -10,6 +10,7 @@
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/tables/operators.h"
 #include "base/bytes.h"
+#include "base/quickselect.h"
 #include "base/str.h"
 #include "base/table.h"
 #include "model/trace.h"
@@ -209,12 +210,6 @@ static bool copies_add_up(const struct trace_study *s, struct arena *arena, stru
 
 /* Launches. */
 
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static bool delays_find(const struct trace_study *s, struct arena *arena, struct tables *ret)
 {
     const struct spans *spans = &s->trace->spans;
@@ -228,13 +223,15 @@ static bool delays_find(const struct trace_study *s, struct arena *arena, struct
         if (launch != NO_ROW)
             delay[delays++] = spans->start[row] - span_end(spans, launch);
     }
-    if (delays > 0) {
-        qsort(delay, delays, sizeof *delay, by_value);
-        ret->has_delays = true;
-        ret->delay_least_ns = delay[0];
-        ret->delay_median_ns = delay[(delays - 1) / 2];
-        ret->delay_most_ns = delay[delays - 1];
+    ret->has_delays = delays > 0;
+    for (uint32_t i = 0; i < delays; i++) {
+        if (i == 0 || delay[i] < ret->delay_least_ns)
+            ret->delay_least_ns = delay[i];
+        if (i == 0 || delay[i] > ret->delay_most_ns)
+            ret->delay_most_ns = delay[i];
     }
+    if (delays > 0)
+        ret->delay_median_ns = quickselect_i64(delay, delays, (delays - 1) / 2);
     arena_release(arena, mark);
     return true;
 }

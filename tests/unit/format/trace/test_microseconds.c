@@ -21,6 +21,32 @@ static void check(const char *text, int64_t wanted, bool beyond)
         fail_msg("%s is no number", text);
     if (ns != wanted || is_beyond != beyond)
         fail_msg("%s became %lld%s", text, (long long)ns, is_beyond ? ", beyond" : "");
+    int64_t plain;
+    bool is_whole;
+    if (!microseconds_read_plain(str_from(text), &plain, &is_whole))
+        return;
+    if (plain != wanted || beyond || is_whole != (strchr(text, '.') == NULL))
+        fail_msg("%s became %lld in short", text, (long long)plain);
+}
+
+static void most_are_plain(void **state)
+{
+    (void)state;
+    static const char *const plain[] = { "0",      "7",     "1717171717123456.789",
+                                         "12.345", "0.001", "9223372036854774.5" };
+    static const char *const others[] = { "-7", "+7", "1.", ".5", "1e3", "1.2345", " 1", "", "1x",
+                                          "9223372036854775.5", "12345678901234567" };
+    int64_t ns;
+    bool is_whole;
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        assert_true(microseconds_read_plain(str_from(plain[i]), &ns, &is_whole));
+        int64_t wanted;
+        bool beyond;
+        assert_true(microseconds_read(str_from(plain[i]), &wanted, &beyond));
+        assert_int_equal(ns, wanted);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(microseconds_read_plain(str_from(others[i]), &ns, &is_whole));
 }
 
 static void digits_become_nanoseconds(void **state)
@@ -180,6 +206,7 @@ static void random_decimals_agree_with_the_slow_way(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(most_are_plain),
         cmocka_unit_test(digits_become_nanoseconds),
         cmocka_unit_test(the_fourth_digit_rounds),
         cmocka_unit_test(exponents_move_the_point),

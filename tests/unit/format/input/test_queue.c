@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
-#include "format/snapshot/queue.h"
+#include "format/input/queue.h"
 #include "made/fault.h"
 
 enum { PLACES = 3, THINGS = 500 };

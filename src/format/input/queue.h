@@ -1,9 +1,10 @@
 /* queue.h - a bounded queue: one thread makes things, in order, before they are asked for.
  *
  * There are a few places.  The maker fills them in turn and waits where none is empty; the taker
- * has one at a time, and waits where none is full.  Nobody spins.  It serves the scout alone. */
-#ifndef VRS_FORMAT_SNAPSHOT_QUEUE_H
-#define VRS_FORMAT_SNAPSHOT_QUEUE_H
+ * has one at a time, and waits where none is full.  Nobody spins.  It serves who reads ahead: the
+ * scout of snapshots, and the unpacker of traces. */
+#ifndef VRS_FORMAT_INPUT_QUEUE_H
+#define VRS_FORMAT_INPUT_QUEUE_H
 
 #include <stdbool.h>
 #include <stdint.h>

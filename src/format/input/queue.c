@@ -1,6 +1,6 @@
 /* queue.c - the producer thread of the bounded queue, which waits while the queue is full. */
 #define _POSIX_C_SOURCE 200809L
-#include "format/snapshot/queue.h"
+#include "format/input/queue.h"
 
 #include <pthread.h>
 #include <stddef.h>
