@@ -22,6 +22,8 @@ struct trace_settings {
     bool phases, launches, findings;
     struct option_list thresholds;
     struct trace_rewrite rewrite;
+    bool ops, kernels, gaps, steps, memory, calls, tree, as_framework;
+    const char *min_share;
 };
 
 #define IN(member) offsetof(struct trace_settings, member)
@@ -46,6 +48,11 @@ static const struct option_spec options[] = {
     { 0, "threshold", "NAME=VALUE",
       "compare with VALUE in rules, instead of the threshold's own; may be repeated", OPTION_LIST,
       IN(thresholds), NULL },
+    { 0, "tree", NULL, "print the call tree: who called what, and what it cost", OPTION_FLAG,
+      IN(tree), NULL },
+    { 0, "min-share", "SHARE",
+      "with --tree: leave out paths with less than SHARE of the time, such as 0.5% (default 1%)",
+      OPTION_TEXT, IN(min_share), NULL },
     { 0, "framework-exact", NULL,
       "with Python frames in the trace, count ranges as key_averages() does, without the "
       "operators that a frame inside called",
@@ -69,6 +76,7 @@ static uint32_t sections_of(const struct trace_settings *s)
            (s->findings ? (uint32_t)VRS_TRACE_FINDINGS : 0) |
            (s->phases ? (uint32_t)VRS_TRACE_PHASES : 0) |
            (s->launches ? (uint32_t)VRS_TRACE_LAUNCHES : 0);
+           (s->tree ? (uint32_t)VRS_TRACE_TREE : 0);
 }
 
 static bool read_progress(void *arg, uint64_t done, uint64_t total)
@@ -95,6 +103,7 @@ static struct vrs_result *ask(const struct trace_settings *s, const struct input
                                        .as_framework = s->as_framework,
                                        .thresholds = s->thresholds.at,
                                        .threshold_count = s->thresholds.count };
+                                       .min_share = s->min_share };
     struct vrs_trace *trace = NULL;
     struct vrs_result *result = NULL;
     struct vrs_error err;

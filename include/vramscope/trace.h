@@ -65,6 +65,8 @@ enum vrs_trace_section {
     VRS_TRACE_FINDINGS = 64, /* what to change, and why a rule says nothing */
     VRS_TRACE_PHASES = 128,  /* of training, on the wall and on devices */
     VRS_TRACE_LAUNCHES = 256 /* how long they took, and how much was queued */
+    VRS_TRACE_CALLS = 32, /* of the runtime and the driver: launches, synchronisation */
+    VRS_TRACE_TREE = 1024 /* the call tree: who called what, and what it cost */
 };
 
 struct vrs_trace_options {
@@ -78,6 +80,9 @@ struct vrs_trace_options {
      * are those of vrs_trace_threshold. */
     const char *const *thresholds;
     size_t threshold_count;
+    /* Of VRS_TRACE_TREE: paths with less of the time of hosts and of devices are left out; "1%",
+     * "0.01", NULL: 1 %. */
+    const char *min_share;
 };
 
 /* The name of the i-th threshold that rules compare with, from 0; NULL behind the last. */

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/trace/calls/tree.h"
 #include "analysis/trace/report/job.h"
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/rules/rules.h"
@@ -55,6 +56,25 @@ static enum vrs_status join_reports(struct vrs_result *joined,
     return VRS_OK;
 }
 
+/* The call tree, where it is to be shown. */
+static enum vrs_status add_tree(const struct vrs_trace *trace, const struct vrs_trace_options *o,
+                                struct arena *arena, struct trace_report *report,
+                                struct vrs_error *err)
+{
+    double least = TREE_LEAST_SHARE;
+    if (o->min_share != NULL && !tree_share_read(str_from(o->min_share), &least))
+        return vrs_fail(err, VRS_USAGE,
+                        "a share is a percentage such as 2.5%% or a number from 0 to 1, not "
+                        "\"%.40s\"",
+                        o->min_share);
+    if ((o->sections & VRS_TRACE_TREE) == 0)
+        return VRS_OK;
+    report->tree = arena_array(arena, struct trace_tree, 1);
+    if (report->tree == NULL)
+        return vrs_no_memory(err);
+    return trace_tree_make(&trace->model, least, arena, report->tree, err);
+}
+
 enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
                                  const struct vrs_trace_options *options, struct vrs_result **ret,
                                  struct vrs_error *err)
@@ -69,6 +89,8 @@ enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
     struct trace_report *report = result->set.answers;
     enum vrs_status status =
         trace_report_of(trace, o.path, o.as_framework, &limits, result->arena, report, err);
+    if (status == VRS_OK)
+        status = add_tree(trace, &o, result->arena, report, err);
     report->sections = o.sections;
     result->join = join_reports;
     if (status == VRS_OK)

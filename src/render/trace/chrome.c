@@ -121,7 +121,7 @@ static void put_span(struct chrome *c, uint32_t row)
     const struct spans *s = &c->t->spans;
     event_begin(c, "X");
     put_text(c, "cat", s->category[row]);
-    put_text(c, "name", s->name[row]);
+    json_str(&c->json, "name", trace_text(c->t, s->name[row]));
     put_track(c, s->track[row]);
     put_time(c, "ts", s->start[row]);
     put_time(c, "dur", s->duration[row]);

@@ -1,5 +1,6 @@
 /* trace_text.c - what a trace says, for people: the verdict, why devices waited, then tables. */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -22,6 +23,7 @@
 #include "render/trace/trace_ranks.h"
 #include "render/trace/trace_memory.h"
 #include "render/trace/trace_tables.h"
+#include "render/trace/trace_tree.h"
 #include "render/trace/trace_words.h"
 #include "render/write/escape.h"
 #include "render/write/human.h"
@@ -272,6 +274,8 @@ static void put_ranks(struct buf *to, const struct trace_report *r, const struct
         return;
     buf_char(to, '\n');
     trace_ranks_text(to, &options->style, ranks, options->rows);
+    if (r->tree != NULL)
+        trace_tree_text(to, style, r->tree, rows);
 }
 
 void trace_answer_text(struct out *out, const struct answer_set *set, bool several,

@@ -9,6 +9,7 @@
 
 #include "analysis/trace/busy/busy.h"
 #include "analysis/trace/categories/categories.h"
+#include "analysis/trace/calls/tree.h"
 #include "analysis/trace/figures/figures.h"
 #include "analysis/trace/phases/phases.h"
 #include "analysis/trace/queue/queue.h"
@@ -161,6 +162,7 @@ enum trace_section {
     SECTION_FINDINGS = 64,
     SECTION_PHASES = 128,
     SECTION_LAUNCHES = 256,
+    SECTION_TREE = 1024,
 };
 
 struct trace_report {
@@ -186,6 +188,7 @@ struct trace_report {
     struct figures figures;
     struct rank_parts rank;          /* what it is compared with other files by */
     const struct trace_ranks *ranks; /* of a file of several; or NULL */
+    struct trace_tree *tree; /* NULL where it was not asked for */
 };
 
 /* Everything is taken from `arena`; path and size are the caller's to fill.  With `as_framework` the

@@ -1,0 +1,101 @@
+/* trace_tree.c - the call tree: what each path cost in columns, its name behind its depth. */
+#include "render/trace/trace_tree.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/trace/calls/tree.h"
+#include "base/str.h"
+#include "render/write/cells.h"
+#include "render/write/escape.h"
+#include "render/write/text.h"
+
+/* As far as this a level is a blank; deeper names stand behind the number of their level. */
+enum { LEVELS_SHOWN = 24, NAME_LEAST = 24 };
+
+static str cell_ns(struct cells *cells, int64_t ns)
+{
+    if (ns == 0)
+        return S("-");
+    human_ns(&cells->text, ns < 0 ? 0 : (uint64_t)ns);
+    return cell_end(cells);
+}
+
+static str cell_name(struct cells *cells, const struct tree_row *row)
+{
+    if (row->depth > LEVELS_SHOWN)
+        buf_format(&cells->text, "%*s%u: ", LEVELS_SHOWN, "", (unsigned)row->depth);
+    else
+        buf_format(&cells->text, "%*s", (int)row->depth, "");
+    escape_text(&cells->text, row->name, cells->ascii);
+    return cell_end(cells);
+}
+
+static double share_of(int64_t part, int64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : -1;
+}
+
+/* Devices have columns where one worked. */
+static void put_rows(struct buf *to, const struct style *style, const struct trace_tree *tree,
+                     uint32_t rows)
+{
+    static const struct text_column all[] = {
+        { "host", true, false, 0, CUT_END },   { "share", true, false, 0, CUT_END },
+        { "self", true, false, 0, CUT_END },   { "calls", true, false, 0, CUT_END },
+        { "device", true, false, 0, CUT_END }, { "share", true, false, 0, CUT_END },
+        { "path", false, true, NAME_LEAST, CUT_MIDDLE },
+    };
+    enum { ALL = sizeof all / sizeof *all, OF_DEVICES = 2, DEVICE_AT = 4 };
+    struct text_column column[ALL];
+    uint32_t columns = 0;
+    bool has_devices = tree->device_ns > 0;
+    struct cells cells;
+    for (uint32_t i = 0; i < ALL; i++)
+        if (has_devices || i < DEVICE_AT || i >= DEVICE_AT + OF_DEVICES)
+            column[columns++] = all[i];
+    cells_init(&cells, style);
+    str *cell = cells_array(&cells, rows, columns);
+    for (uint32_t i = 0; i < rows && cell != NULL; i++) {
+        const struct tree_row *row = &tree->row[i];
+        str *at = cell + (size_t)i * columns;
+        *at++ = cell_ns(&cells, row->host_ns);
+        *at++ = cell_share(&cells, share_of(row->host_ns, tree->host_ns));
+        *at++ = cell_ns(&cells, row->self_host_ns);
+        *at++ = cell_count(&cells, row->calls);
+        if (has_devices) {
+            *at++ = cell_ns(&cells, row->device_ns);
+            *at++ = cell_share(&cells, share_of(row->device_ns, tree->device_ns));
+        }
+        *at = cell_name(&cells, row);
+    }
+    if (cell != NULL)
+        text_table(to, style, &(struct text_table){ column, columns, rows, cell, 2 });
+    cells_free(&cells, to);
+}
+
+void trace_tree_text(struct buf *to, const struct style *style, const struct trace_tree *tree,
+                     uint32_t most)
+{
+    uint32_t rows = tree->rows < most ? tree->rows : most, left_out = tree->paths - tree->rows;
+    if (tree->paths == 0) {
+        buf_text(to, "  no calls of the host were recorded\n\n");
+        return;
+    }
+    if (rows > 0)
+        put_rows(to, style, tree, rows);
+    if (rows < tree->rows) {
+        buf_text(to, "  and ");
+        human_counted(to, tree->rows - rows, "path", style->ascii);
+        buf_text(to, " more\n");
+    }
+    if (left_out > 0) {
+        buf_text(to, "  ");
+        human_counted(to, left_out, "path", style->ascii);
+        buf_text(to, " with less than ");
+        human_share(to, tree->least_share);
+        buf_text(to, " of the host's and of the devices' time not shown (--min-share)\n");
+    }
+    buf_char(to, '\n');
+}
