@@ -18,6 +18,7 @@
 #include "terminal_lines.h"
 #include "text_file.h"
 #include "vramscope/snapshot.h"
+#include "vramscope/trace.h"
 
 struct export_settings {
     struct common common;
@@ -31,20 +32,27 @@ struct export_settings {
 #define IN(member) offsetof(struct export_settings, member)
 
 static const struct option_spec options[] = {
-    { 0, "to", "FORMAT", "csv, json, folded, speedscope, pprof, sqlite or perfetto", OPTION_CHOICE,
-      IN(to), "csv json folded speedscope pprof sqlite perfetto" },
+    { 0, "to", "FORMAT",
+      "csv, folded, speedscope, pprof, sqlite or perfetto; of a recording also json, of a trace "
+      "also chrome",
+      OPTION_CHOICE, IN(to), "csv json folded speedscope pprof sqlite perfetto chrome" },
     { 't', "table", "TABLE",
       "with csv one, with json any of: devices, allocations (default), events, curves, segments, "
-      "blocks, sites, stacks, frames, marks, settings, or all of them; may be repeated",
+      "blocks, sites, stacks, frames, marks, settings, or all of them; may be repeated.  Of a "
+      "trace one of: threads, spans, flows, memory, steps, operators (default), kernels, copies, "
+      "calls, paths, ranges",
       OPTION_LIST, IN(table),
-      "devices allocations events curves segments blocks sites stacks frames marks settings all" },
+      "devices allocations events curves segments blocks sites stacks frames marks settings all "
+      "threads spans flows memory steps operators kernels copies calls paths ranges" },
     { 0, "at", "MOMENT",
       "with folded, speedscope, pprof and perfetto: an event's number, start, end, peak (default), "
       "oom or "
       "oom:K (the K-th), or seconds after the first event as 12.5s",
       OPTION_TEXT, IN(at), "start end peak oom" },
-    { 0, "weight", "UNIT", "with folded: weigh stacks by bytes (default) or count", OPTION_CHOICE,
-      IN(weight), "bytes count" },
+    { 0, "weight", "UNIT",
+      "with folded: weigh stacks by bytes (default) or count; of a trace, also with speedscope and "
+      "pprof: by host time (default), device time, bytes allocated or calls",
+      OPTION_CHOICE, IN(weight), "bytes count host device calls" },
     { 0, "inverse", NULL, "with folded: begin with the innermost frame", OPTION_FLAG, IN(inverse),
       NULL },
     { 0, "rules", "FILE",
@@ -98,6 +106,40 @@ static struct vrs_export_options options_of(const struct export_settings *s, con
     };
 }
 
+static struct vrs_trace_export_options trace_options_of(const struct export_settings *s,
+                                                        const char *path)
+{
+    return (struct vrs_trace_export_options){
+        .size = sizeof(struct vrs_trace_export_options),
+        .path = path,
+        .to = s->to,
+        .table = s->table.count > 0 ? s->table.at[0] : NULL,
+        .weight = s->weight,
+        .inverse = s->inverse,
+        .note = say_note,
+    };
+}
+
+/* What was read: one of the two. */
+struct subject {
+    const struct vrs_recording *recording;
+    const struct vrs_trace *trace;
+};
+
+static enum vrs_status export_to(const struct export_settings *s, struct subject subject,
+                                 const char *path, const char *database,
+                                 const struct vrs_sink *sink, struct vrs_error *err)
+{
+    if (subject.trace != NULL) {
+        struct vrs_trace_export_options o = trace_options_of(s, path);
+        o.database = database;
+        return vrs_trace_export(subject.trace, &o, sink, err);
+    }
+    struct vrs_export_options o = options_of(s, path);
+    o.database = database;
+    return vrs_export(subject.recording, &o, sink, err);
+}
+
 static int failed(const char *name, const struct vrs_error *err)
 {
     message_failure(name, err);
@@ -109,19 +151,55 @@ static bool to_terminal(const struct export_settings *s)
     return output_is_stream(s->common.output) && terminal_is(STDOUT_FILENO);
 }
 
+/* An option that means nothing for a trace, where one is given: it is no silent no-op. */
+static const char *option_of_snapshots(const struct export_settings *s)
+{
+    const struct {
+        bool given;
+        const char *option;
+    } others[] = {
+        { s->at != NULL, "--at" },
+        { s->rules != NULL, "--rules" },
+        { s->entry != 0, "--entry" },
+        { s->common.device != 0, "--device" },
+        { s->common.user_root != NULL, "--user-root" },
+        { s->common.library != NULL, "--library" },
+        { s->common.replay != NULL, "--replay" },
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].given)
+            return others[i].option;
+    return NULL;
+}
+
+/* Whether the words make sense, of a recording or of a trace; of chrome only the second says what
+ * is wrong. */
+static int check_words(const struct export_settings *s)
+{
+    struct vrs_export_options words = options_of(s, NULL);
+    struct vrs_trace_export_options trace_words = trace_options_of(s, NULL);
+    struct vrs_error err, trace_err = { .status = VRS_OK };
+    if (vrs_export_check(&words, &err) == VRS_OK)
+        return EXIT_DONE;
+    if (vrs_trace_export_check(&trace_words, &trace_err) == VRS_OK &&
+        option_of_snapshots(s) == NULL && s->table.count <= 1)
+        return EXIT_DONE;
+    bool is_of_traces = strcmp(s->to, "chrome") == 0 && trace_err.status != VRS_OK;
+    const struct vrs_error *why = is_of_traces ? &trace_err : &err;
+    message("%s", why->message);
+    return failure_exit(why->status);
+}
+
 /* The words alone, before anything is read. */
 static int check(const struct export_settings *s, int files, char *const *argv)
 {
-    struct vrs_export_options words = options_of(s, NULL);
-    struct vrs_error err;
     if (s->to == NULL) {
         message("export needs --to FORMAT (vramscope help export)");
         return EXIT_USAGE;
     }
-    if (vrs_export_check(&words, &err) != VRS_OK) {
-        message("%s", err.message);
-        return failure_exit(err.status);
-    }
+    int words = check_words(s);
+    if (words != EXIT_DONE)
+        return words;
     if (files != 1) {
         message("export takes one FILE, or - for standard input (vramscope help export)");
         return EXIT_USAGE;
@@ -140,34 +218,30 @@ static int check(const struct export_settings *s, int files, char *const *argv)
 }
 
 /* A table as text; the other forms of text escape for themselves. */
-static int show(const struct export_settings *s, const struct vrs_recording *recording,
-                const char *path)
+static int show(const struct export_settings *s, struct subject subject, const char *path)
 {
-    struct vrs_export_options o = options_of(s, path);
     struct terminal_lines lines = { NULL, 0, 0 };
     struct vrs_sink sink = { terminal_lines_write, &lines };
     struct vrs_error err;
-    enum vrs_status status = vrs_export(recording, &o, &sink, &err);
+    enum vrs_status status = export_to(s, subject, path, NULL, &sink, &err);
     int shown = terminal_lines_end(&lines);
     if (shown != EXIT_DONE)
         return shown;
     return status == VRS_OK ? EXIT_DONE : failed(path, &err);
 }
 
-static int write_out(const struct export_settings *s, const struct vrs_recording *recording,
-                     const char *path)
+static int write_out(const struct export_settings *s, struct subject subject, const char *path)
 {
     if (to_terminal(s) && strcmp(s->to, "csv") == 0)
-        return show(s, recording, path);
-    struct vrs_export_options o = options_of(s, path);
+        return show(s, subject, path);
     struct vrs_error err;
     struct output output;
     if (output_open(&output, "-o", s->common.output) != EXIT_DONE)
         return EXIT_FAILED;
     struct vrs_sink sink = { output_write, &output };
     bool file = strcmp(s->to, "sqlite") == 0;
-    o.database = file ? output_gathers(&output) : NULL;
-    if (file && o.database == NULL) {
+    const char *database = file ? output_gathers(&output) : NULL;
+    if (file && database == NULL) {
         const char *given = output.name;
         output_close(&output, false);
         if (given == NULL)
@@ -178,7 +252,7 @@ static int write_out(const struct export_settings *s, const struct vrs_recording
                     given);
         return EXIT_USAGE;
     }
-    enum vrs_status status = vrs_export(recording, &o, &sink, &err);
+    enum vrs_status status = export_to(s, subject, path, database, &sink, &err);
     int ended = EXIT_DONE;
     if (file && status == VRS_IO) {
         /* The recording is read already: it is what SQLite writes. */
@@ -210,17 +284,36 @@ static int export_file(const struct export_settings *s, const struct vrs_file *f
         message_entry_failure(path, vrs_entry_name(file, entry - 1), &err);
         return EXIT_FAILED;
     }
-    return write_out(s, recording, path);
+    return write_out(s, (struct subject){ .recording = recording }, path);
+}
+
+static int export_trace(const struct export_settings *s, const struct vrs_trace *trace,
+                        const char *path)
+{
+    const char *other = option_of_snapshots(s);
+    if (other != NULL) {
+        message("%s is for memory snapshots, and %s is a profiler trace", other, path);
+        return EXIT_USAGE;
+    }
+    if (s->table.count > 1) {
+        message("csv holds one table, and %u are named", (unsigned)s->table.count);
+        return EXIT_USAGE;
+    }
+    return write_out(s, (struct subject){ .trace = trace }, path);
 }
 
 static int read_and_write(const struct export_settings *s, char *const *argv)
 {
     struct vrs_file *file = NULL;
+    struct vrs_trace *trace = NULL;
     struct vrs_error err;
     progress_start("reading");
-    enum vrs_status status = answer_open(&s->common, argv[0], true, &file, &err);
+    enum vrs_status status = answer_open_any(&s->common, argv[0], true, &file, &trace, &err);
     progress_hide();
-    int ended = status == VRS_OK ? export_file(s, file, argv[0]) : failed(argv[0], &err);
+    int ended = status != VRS_OK ? failed(argv[0], &err)
+                : trace != NULL  ? export_trace(s, trace, argv[0])
+                                 : export_file(s, file, argv[0]);
+    vrs_close_trace(trace);
     vrs_close(file);
     return ended;
 }
@@ -243,15 +336,18 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_export = {
     .name = "export",
-    .summary = "a recording in the formats of other tools",
+    .summary = "a recording or a trace in the formats of other tools",
     .synopsis = "--to FORMAT [options] FILE",
     .about = "csv and json have tables, sqlite has all of them; folded, speedscope and pprof\n"
-             "have what was alive at a moment, by stack; perfetto has curves over time. Exit\n"
-             "status: 0 done, 2 usage, 3 a file or the system failed, 130 interrupted.\n",
+             "have what was alive at a moment, by stack; perfetto has curves over time.\n"
+             "Of a profiler trace folded, speedscope and pprof have its call tree, and chrome,\n"
+             "which perfetto reads, has what was read of it. Exit status: 0 done, 2 usage,\n"
+             "3 a file or the system failed, 130 interrupted.\n",
     .examples = "vramscope export run.pickle --to csv -t events # the trace as a table\n"
                 "vramscope export run.pickle --to folded # lines for flamegraph.pl\n"
                 "vramscope export run.pickle --to pprof -o p.gz # for pprof -http=: p.gz\n"
-                "vramscope export run.pickle --to sqlite -o r.db # ask with SQL\n",
+                "vramscope export run.pickle --to sqlite -o r.db # ask with SQL\n"
+                "vramscope export run.pt.trace.json.gz --to folded # where the time went\n",
     .options = { options, replay_options, file_options },
     .run = run,
 };

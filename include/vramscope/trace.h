@@ -143,6 +143,38 @@ struct vrs_trace_diff_options {
 VRS_API enum vrs_status vrs_trace_diff(const struct vrs_trace *a, const struct vrs_trace *b,
                                        const struct vrs_trace_diff_options *options,
                                        struct vrs_result **ret, struct vrs_error *err);
+/* A trace for other tools.  It is written straight from the trace, row by row; so it is a call of
+ * its own and not a format of vrs_write. */
+struct vrs_trace_export_options {
+    size_t size;
+    const char *path; /* shown as the file's name; NULL: the path it was opened with */
+    /* "csv", "folded", "speedscope", "pprof", "sqlite", "chrome"; "perfetto" is "chrome", which it
+     * reads.  chrome has what was read, so it mends a damaged trace. */
+    const char *to;
+    /* Of csv: "threads", "spans", "flows", "memory", "steps", "operators" (default), "kernels",
+     * "copies", "calls", "paths" of the call tree, "ranges" over it. */
+    const char *table;
+    /* Of folded, speedscope and pprof, what a path of the call tree has of its own: "host"
+     * (default) and "device" nanoseconds, "bytes" that allocators gave out, "calls".  pprof has all
+     * of them and shows this one first; speedscope has the host's time from moment to moment. */
+    const char *weight;
+    bool inverse; /* of folded: the innermost frame first */
+    /* Of sqlite, which writes to no sink: a file that is new or empty.  After a failure it is of
+     * no use. */
+    const char *database;
+    /* Told in one line that the trace is cut, where the format has no place to say so; NULL:
+     * nobody is. */
+    void (*note)(void *arg, const char *text);
+    void *note_arg;
+};
+VRS_API enum vrs_status vrs_trace_export(const struct vrs_trace *trace,
+                                         const struct vrs_trace_export_options *options,
+                                         const struct vrs_sink *sink, struct vrs_error *err);
+
+/* VRS_USAGE where vrs_trace_export would refuse these words of whatever trace; VRS_UNSUPPORTED for a
+ * format that this build is without.  `database` is not looked at. */
+VRS_API enum vrs_status vrs_trace_export_check(const struct vrs_trace_export_options *options,
+                                               struct vrs_error *err);
 
 #ifdef __cplusplus
 }

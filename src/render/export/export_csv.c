@@ -8,7 +8,7 @@
 #include "render/write/csv.h"
 #include "render/write/out.h"
 
-static enum vrs_status put_row(void *arg, const struct export_kind *kind, const struct cell *cell,
+enum vrs_status export_csv_row(void *arg, const struct export_kind *kind, const struct cell *cell,
                                struct vrs_error *err)
 {
     struct out *out = arg;
@@ -39,14 +39,18 @@ static enum vrs_status put_row(void *arg, const struct export_kind *kind, const 
     return VRS_OK;
 }
 
+void export_csv_names(struct out *out, const struct export_kind *kind)
+{
+    for (uint32_t i = 0; i < kind->columns; i++)
+        buf_format(&out->text, "%s%s", i > 0 ? "," : "", kind->column[i].name);
+    buf_text(&out->text, CSV_LINE_END);
+}
+
 enum vrs_status export_csv(struct exporting *e, struct out *out, struct vrs_error *err)
 {
     enum export_table table = 0;
     while (table + 1 < EXPORT_TABLES && !e->wanted[table])
         table++;
-    const struct export_kind *kind = &export_kinds[table];
-    for (uint32_t i = 0; i < kind->columns; i++)
-        buf_format(&out->text, "%s%s", i > 0 ? "," : "", kind->column[i].name);
-    buf_text(&out->text, CSV_LINE_END);
-    return export_rows(e, table, put_row, out, err);
+    export_csv_names(out, &export_kinds[table]);
+    return export_rows(e, table, export_csv_row, out, err);
 }

@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "base/str.h"
 #include "render/export/export.h"
+#include "render/write/out.h"
 
 enum cell_kind { CELL_NONE, CELL_SIGNED, CELL_UNSIGNED, CELL_BOOL, CELL_TEXT };
 
@@ -50,5 +51,9 @@ typedef enum vrs_status export_take(void *arg, const struct export_kind *kind,
                                     const struct cell *cell, struct vrs_error *err);
 enum vrs_status export_rows(struct exporting *e, enum export_table table, export_take *take,
                             void *arg, struct vrs_error *err) MUST_CHECK;
+
+/* Of csv: the line of names, and an export_take whose `arg` is a struct out. */
+void export_csv_names(struct out *out, const struct export_kind *kind);
+export_take export_csv_row;
 
 #endif
