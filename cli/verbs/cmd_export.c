@@ -182,7 +182,7 @@ static int check_words(const struct export_settings *s)
     if (vrs_export_check(&words, &err) == VRS_OK)
         return EXIT_DONE;
     if (vrs_trace_export_check(&trace_words, &trace_err) == VRS_OK &&
-        option_of_snapshots(s) == NULL && s->table.count <= 1)
+        option_of_snapshots(s) == NULL)
         return EXIT_DONE;
     bool is_of_traces = strcmp(s->to, "chrome") == 0 && trace_err.status != VRS_OK;
     const struct vrs_error *why = is_of_traces ? &trace_err : &err;

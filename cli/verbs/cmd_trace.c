@@ -23,6 +23,7 @@ struct trace_settings {
     struct option_list thresholds;
     struct trace_rewrite rewrite;
     bool ops, kernels, gaps, steps, memory, calls, tree, as_framework;
+    bool ops, kernels, gaps, steps, memory, calls, modules, tree, as_framework;
     const char *min_share;
 };
 
@@ -48,6 +49,8 @@ static const struct option_spec options[] = {
     { 0, "threshold", "NAME=VALUE",
       "compare with VALUE in rules, instead of the threshold's own; may be repeated", OPTION_LIST,
       IN(thresholds), NULL },
+    { 0, "modules", NULL, "print what each module took, forward and backward", OPTION_FLAG,
+      IN(modules), NULL },
     { 0, "tree", NULL, "print the call tree: who called what, and what it cost", OPTION_FLAG,
       IN(tree), NULL },
     { 0, "min-share", "SHARE",
@@ -76,6 +79,7 @@ static uint32_t sections_of(const struct trace_settings *s)
            (s->findings ? (uint32_t)VRS_TRACE_FINDINGS : 0) |
            (s->phases ? (uint32_t)VRS_TRACE_PHASES : 0) |
            (s->launches ? (uint32_t)VRS_TRACE_LAUNCHES : 0);
+           (s->modules ? (uint32_t)VRS_TRACE_MODULES : 0) |
            (s->tree ? (uint32_t)VRS_TRACE_TREE : 0);
 }
 

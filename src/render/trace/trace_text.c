@@ -22,6 +22,7 @@
 #include "render/trace/trace_phases.h"
 #include "render/trace/trace_ranks.h"
 #include "render/trace/trace_memory.h"
+#include "render/trace/trace_modules.h"
 #include "render/trace/trace_tables.h"
 #include "render/trace/trace_tree.h"
 #include "render/trace/trace_words.h"
@@ -274,6 +275,8 @@ static void put_ranks(struct buf *to, const struct trace_report *r, const struct
         return;
     buf_char(to, '\n');
     trace_ranks_text(to, &options->style, ranks, options->rows);
+    if ((r->sections & SECTION_MODULES) != 0)
+        trace_modules_table(to, style, r, rows);
     if (r->tree != NULL)
         trace_tree_text(to, style, r->tree, rows);
 }

@@ -11,6 +11,7 @@
 #include "analysis/trace/queue/queue.h"
 #include "analysis/trace/ranks/trace_ranks.h"
 #include "analysis/trace/report/job.h"
+#include "analysis/trace/modules/modules.h"
 #include "analysis/trace/report/steps.h"
 #include "analysis/trace/rules/rules.h"
 #include "analysis/trace/study/names.h"
@@ -380,6 +381,8 @@ enum vrs_status trace_report_judge(const struct trace *t, bool as_framework,
                   trace_categories_make(&s, &scratch, arena, ret);
         status = ok ? VRS_OK : vrs_no_memory(err);
     }
+    if (status == VRS_OK)
+        status = trace_modules_make(&s, &scratch, arena, &ret->modules, err);
     arena_free(&scratch);
     return status;
 }

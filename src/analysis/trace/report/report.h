@@ -15,6 +15,7 @@
 #include "analysis/trace/queue/queue.h"
 #include "analysis/trace/rules/rules.h"
 #include "analysis/trace/ranks/trace_ranks.h"
+#include "analysis/trace/modules/modules.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
 #include "analysis/trace/tables/tables.h"
@@ -162,6 +163,7 @@ enum trace_section {
     SECTION_FINDINGS = 64,
     SECTION_PHASES = 128,
     SECTION_LAUNCHES = 256,
+    SECTION_MODULES = 512,
     SECTION_TREE = 1024,
 };
 
@@ -188,6 +190,7 @@ struct trace_report {
     struct figures figures;
     struct rank_parts rank;          /* what it is compared with other files by */
     const struct trace_ranks *ranks; /* of a file of several; or NULL */
+    struct modules modules;
     struct trace_tree *tree; /* NULL where it was not asked for */
 };
 

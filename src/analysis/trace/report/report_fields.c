@@ -8,6 +8,7 @@
 #include "analysis/trace/phases/phases.h"
 #include "analysis/trace/queue/queue.h"
 #include "analysis/trace/ranks/trace_ranks.h"
+#include "analysis/trace/modules/modules.h"
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/rules/rules.h"
 #include "analysis/trace/study/names.h"
@@ -365,6 +366,9 @@ static const struct field report_fields[] = {
     { "silent", NULL, UNIT_NONE, FIELD_ROWS,
       FIELD_LIST(struct trace_report, findings.silent, findings.silents),
       .row = &trace_silence_row_type },
+    { "modules", NULL, UNIT_NONE, FIELD_ROWS,
+      FIELD_LIST(struct trace_report, modules.row, modules.rows), .row = &trace_module_row_type,
+      .limited = true },
     { "memory", NULL, UNIT_NONE, FIELD_ROWS,
       FIELD_LIST(struct trace_report, figures.memory.row, figures.memory.rows),
       .row = &trace_memory_row_type },

@@ -1,0 +1,138 @@
+/* backward.c - follows the arrows `fwdbwd` from one thread to the other. */
+#include "analysis/trace/modules/backward.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/idtab.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/trace.h"
+
+static bool is_pair(const struct trace *t, uint32_t flow)
+{
+    str category = trace_text(t, t->flows.category[flow]);
+    return str_equal(category, S("fwdbwd")) || str_equal(category, S("forward_backward"));
+}
+
+static uint64_t hash_flow(const struct flows *f, uint32_t flow)
+{
+    return hash_pair(hash_pair((uint64_t)f->id[flow], f->id_form[flow]), f->category[flow]);
+}
+
+/* The beginning that an end belongs to: the last in the file of its id. */
+static uint32_t start_of(const struct flows *f, const struct idtab *starts, uint32_t flow)
+{
+    uint64_t hash = hash_flow(f, flow);
+    if (starts->slot == NULL)
+        return NO_ROW;
+    for (uint32_t at = idtab_first(starts, hash); starts->slot[at].id != 0;
+         at = idtab_next(starts, hash, at)) {
+        uint32_t start = starts->slot[at].id - 1;
+        if (f->id[start] == f->id[flow] && f->id_form[start] == f->id_form[flow] &&
+            f->category[start] == f->category[flow])
+            return start;
+    }
+    return NO_ROW;
+}
+
+static bool starts_index(const struct trace *t, struct idtab *starts)
+{
+    const struct flows *f = &t->flows;
+    for (uint32_t i = f->rows.len; i > 0; i--) {
+        if (f->finish[i - 1] != 0 || !is_pair(t, i - 1) || start_of(f, starts, i - 1) != NO_ROW)
+            continue;
+        if (!idtab_reserve(starts))
+            return false;
+        idtab_put(starts, hash_flow(f, i - 1), i);
+    }
+    return true;
+}
+
+/* The operators of each thread: the innermost of those that begin at one moment. */
+struct beginnings {
+    const struct spans *s;
+    const struct forest *f;
+    uint32_t *op; /* of each place of the forest: the last operator up to it of the same begin */
+};
+
+static bool beginnings_make(const struct spans *s, const struct forest *f, struct arena *arena,
+                            struct beginnings *ret)
+{
+    *ret = (struct beginnings){ s, f, arena_array(arena, uint32_t, f->first[f->threads]) };
+    if (ret->op == NULL)
+        return false;
+    for (uint32_t thread = 0; thread < f->threads; thread++) {
+        for (uint32_t i = f->first[thread]; i < f->first[thread + 1]; i++) {
+            uint32_t row = f->row[i];
+            bool again = i > f->first[thread] && s->start[f->row[i - 1]] == s->start[row];
+            ret->op[i] = s->kind[row] == SPAN_OP ? row : again ? ret->op[i - 1] : NO_ROW;
+        }
+    }
+    return true;
+}
+
+static uint32_t op_beginning_at(const struct beginnings *b, uint32_t thread, int64_t moment)
+{
+    uint32_t low = b->f->first[thread], high = b->f->first[thread + 1], first = low;
+    while (low < high) { /* behind the last that begins at the moment or before */
+        uint32_t middle = low + (high - low) / 2;
+        if (b->s->start[b->f->row[middle]] <= moment)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == first || b->s->start[b->f->row[low - 1]] != moment)
+        return NO_ROW;
+    return b->op[low - 1];
+}
+
+/* autograd::engine::evaluate_function around it, where it is there. */
+static uint32_t wrapper_of(const struct trace *t, const struct forest *f, uint32_t op)
+{
+    uint32_t parent = f->parent[op];
+    bool is_wrapped =
+        parent != NO_ROW && str_starts(trace_text(t, t->spans.name[parent]),
+                                       S("autograd::engine::evaluate_function: "));
+    return is_wrapped ? parent : op;
+}
+
+static void follow_all(const struct trace *t, const struct idtab *starts,
+                       const struct beginnings *b, uint32_t *forward)
+{
+    const struct flows *f = &t->flows;
+    for (uint32_t i = 0; i < f->rows.len; i++) {
+        if (f->finish[i] == 0 || !is_pair(t, i))
+            continue;
+        uint32_t start = start_of(f, starts, i);
+        if (start == NO_ROW)
+            continue;
+        uint32_t from = op_beginning_at(b, f->track[start], f->time[start]);
+        uint32_t to = op_beginning_at(b, f->track[i], f->time[i]);
+        if (from == NO_ROW || to == NO_ROW || from == to)
+            continue;
+        to = wrapper_of(t, b->f, to);
+        if (forward[to] == NO_ROW)
+            forward[to] = from;
+    }
+}
+
+bool backward_find(const struct trace_study *s, const struct forest *f, struct arena *arena,
+                   uint32_t **ret)
+{
+    struct idtab starts = { .slot = NULL };
+    struct beginnings b;
+    uint32_t spans = s->trace->spans.rows.len;
+    uint32_t *forward = arena_array(arena, uint32_t, spans);
+    if (forward == NULL)
+        return false;
+    for (uint32_t i = 0; i < spans; i++)
+        forward[i] = NO_ROW;
+    bool ok = starts_index(s->trace, &starts) && beginnings_make(&s->trace->spans, f, arena, &b);
+    if (ok)
+        follow_all(s->trace, &starts, &b, forward);
+    idtab_free(&starts);
+    *ret = forward;
+    return ok;
+}

@@ -1,0 +1,17 @@
+/* backward.h - which operators of a backward pass belong to which operator of the forward pass. */
+#ifndef VRS_ANALYSIS_TRACE_MODULES_BACKWARD_H
+#define VRS_ANALYSIS_TRACE_MODULES_BACKWARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/trace/study/study.h"
+#include "base/arena.h"
+
+/* For each span the operator of the forward pass that it is the backward pass of, or NO_ROW: by the
+ * arrows that lead from the one to the other.  What autograd wraps around such an operator stands
+ * for it.  False when out of memory. */
+bool backward_find(const struct trace_study *s, const struct forest *f, struct arena *arena,
+                   uint32_t **ret);
+
+#endif

@@ -1,0 +1,104 @@
+/* trace_modules.c - modules one inside the other, or what to record to see them. */
+#include "render/trace/trace_modules.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/trace/modules/modules.h"
+#include "base/bytes.h"
+#include "base/str.h"
+#include "render/write/cells.h"
+#include "render/write/escape.h"
+#include "render/write/text.h"
+
+/* As far as this a level is a blank. */
+enum { LEVELS_SHOWN = 24, NAME_LEAST = 24 };
+
+static str cell_ns(struct cells *cells, int64_t ns)
+{
+    if (ns == 0)
+        return S("-");
+    human_ns(&cells->text, ns < 0 ? 0 : (uint64_t)ns);
+    return cell_end(cells);
+}
+
+static str cell_name(struct cells *cells, const struct module_row *row)
+{
+    uint32_t levels = row->depth < LEVELS_SHOWN ? row->depth : LEVELS_SHOWN;
+    buf_format(&cells->text, "%*s", (int)levels, "");
+    escape_text(&cells->text, row->name, cells->ascii);
+    if (row->backward)
+        buf_text(&cells->text, ".backward");
+    return cell_end(cells);
+}
+
+static bool has_bytes(const struct modules *m)
+{
+    for (uint32_t i = 0; i < m->rows; i++)
+        if (m->row[i].bytes.cpu != 0 || m->row[i].bytes.device != 0)
+            return true;
+    return false;
+}
+
+static void put_rows(struct buf *to, const struct style *style, const struct modules *m,
+                     uint32_t rows)
+{
+    static const struct text_column all[] = {
+        { "calls", true, false, 0, CUT_END },
+        { "host", true, false, 0, CUT_END },
+        { "self", true, false, 0, CUT_END },
+        { "device", true, false, 0, CUT_END },
+        { "self", true, false, 0, CUT_END },
+        { "allocated", true, false, 0, CUT_END },
+        { "module", false, true, NAME_LEAST, CUT_MIDDLE },
+    };
+    enum { ALL = sizeof all / sizeof *all, BYTES_AT = ALL - 2 };
+    struct text_column column[ALL];
+    bool bytes = has_bytes(m);
+    uint32_t columns = 0;
+    for (uint32_t i = 0; i < ALL; i++)
+        if (bytes || i != BYTES_AT)
+            column[columns++] = all[i];
+    struct cells cells;
+    cells_init(&cells, style);
+    str *cell = cells_array(&cells, rows, columns);
+    for (uint32_t i = 0; i < rows && cell != NULL; i++) {
+        const struct module_row *row = &m->row[i];
+        str *at = cell + (size_t)i * columns;
+        *at++ = cell_count(&cells, row->calls);
+        *at++ = cell_ns(&cells, row->host_ns);
+        *at++ = cell_ns(&cells, row->self_host_ns);
+        *at++ = cell_ns(&cells, row->device_ns);
+        *at++ = cell_ns(&cells, row->self_device_ns);
+        if (bytes)
+            *at++ = cell_bytes(&cells, i64_plus(row->bytes.cpu, row->bytes.device));
+        *at = cell_name(&cells, row);
+    }
+    if (cell != NULL)
+        text_table(to, style, &(struct text_table){ column, columns, rows, cell, 2 });
+    cells_free(&cells, to);
+}
+
+void trace_modules_table(struct buf *to, const struct style *style, const struct trace_report *r,
+                         uint32_t most)
+{
+    const struct modules *m = &r->modules;
+    uint32_t rows = m->rows < most ? m->rows : most;
+    if (m->rows == 0) {
+        buf_text(to, "  ");
+        text_wrap(to, style,
+                  S("no modules: the trace has no frames of calls of modules; record with "
+                    "with_stack=True, which writes them as nn.Module: CLASS_NUMBER"),
+                  2, 2);
+        buf_char(to, '\n');
+        return;
+    }
+    put_rows(to, style, m, rows);
+    if (rows < m->rows) {
+        buf_text(to, "  and ");
+        human_counted(to, m->rows - rows, "row", style->ascii);
+        buf_text(to, " more\n");
+    }
+    buf_char(to, '\n');
+}

@@ -1,0 +1,63 @@
+"""Modules of traces: those of a trace of known truth, and of real ones as a slow model finds them."""
+import gzip
+import json
+from collections import defaultdict
+
+import pytest
+
+from conftest import ROOT, run
+
+STACKED = ("bert_small_h100_memory.json.gz", "transformer_gh200_2026.pt.trace.json", "vllm_decode_mi300x.json.gz")
+
+
+def answer(path):
+    return run("trace", "--json", path, expect=0).json()
+
+
+def host_times(events):
+    """path of modules -> (calls, host ns), from the frames of modules alone, each inside those that hold it."""
+    threads = defaultdict(list)
+    for i, e in enumerate(events):
+        if e.get("ph") == "X" and e.get("cat") == "python_function" and e["name"].startswith("nn.Module: "):
+            start = round(float(e["ts"]) * 1000)
+            threads[e["pid"], e["tid"]].append((start, -round(float(e["dur"]) * 1000), i, e["name"].removeprefix("nn.Module: ")))
+    found = defaultdict(lambda: [0, 0])
+    for rows in threads.values():
+        stack = []
+        for start, minus, _, name in sorted(rows):
+            while stack and stack[-1][0] <= start:
+                stack.pop()
+            path = (stack[-1][1] + "." if stack else "") + name
+            stack.append((start - minus, path))
+            found[path][0] += 1
+            found[path][1] -= minus
+    return {k: tuple(v) for k, v in found.items()}
+
+
+@pytest.mark.parametrize("name", STACKED)
+def test_real_traces(shared, name):
+    data = (shared / "data/traces" / name).read_bytes()
+    top = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data, parse_float=str)
+    doc = answer(shared / "data/traces" / name)
+    have = {m["path"]: (m["calls"], m["host_ns"]) for m in doc["modules"] if not m["backward"]}
+    assert have == host_times(top["traceEvents"])
+    for m in doc["modules"]:
+        assert 0 <= m["self_host_ns"] <= m["host_ns"] and 0 <= m["self_device_ns"] <= m["device_ns"]
+    roots = [m for m in doc["modules"] if m["depth"] == 0]
+    work = sum(k["ns"] for k in doc["kernels"])
+    assert sum(m["device_ns"] for m in roots) <= work
+    assert sum(m["self_device_ns"] for m in doc["modules"]) == sum(m["device_ns"] for m in roots)
+
+
+def test_text(tmp_path):
+    frame = lambda name, ts, dur: {"ph": "X", "cat": "python_function", "name": name, "pid": 1, "tid": 1, "ts": ts, "dur": dur}
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps([frame("nn.Module: Net_0", 0, 90), frame("nn.Module: \x1b[2J_1", 10, 30), frame("nn.Module: C_2", 50, 9)]))
+    lines = run("trace", "m.json", "--modules", cwd=tmp_path, expect=0).out.splitlines()
+    assert [line.split()[-1] for line in lines if "us" in line] == ["Net_0", "\\x1b[2J_1", "C_2"]
+    assert "and 1 row more" not in "\n".join(lines) and "and 2 rows more" in run("trace", path, "--modules", "-n", "1", expect=0).out
+
+
+def test_without_frames_the_switch_is_named():
+    done = run("trace", ROOT / "examples/traces/training.pt.trace.json.gz", "--modules", expect=0)
+    assert "no modules" in done.out and "with_stack=True" in done.out
