@@ -11,6 +11,7 @@
 #include "analysis/trace/check/trace_check.h"
 #include "analysis/trace/diff/trace_diff.h"
 #include "analysis/trace/report/job.h"
+#include "analysis/trace/modules/modules.h"
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/rules/rules.h"
 #include "base/buf.h"
@@ -105,6 +106,7 @@ void trace_answer_csv(struct out *out, const struct answer_set *set, bool severa
         { SECTION_LAUNCHES, &trace_queue_row_type }, { SECTION_FINDINGS, &trace_finding_row_type },
         { SECTION_STEPS, &trace_step_row_type }, { SECTION_MEMORY, &trace_memory_peak_row_type },
         { SECTION_CALLS, &call_row_type },
+        { SECTION_CALLS, &call_row_type },       { SECTION_MODULES, &trace_module_row_type },
     };
     uint32_t sections = set->count == 0 ? 0 : ((const struct trace_report *)set->answers)->sections;
     const struct row_type *rows = NULL;

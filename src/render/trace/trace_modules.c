@@ -8,6 +8,7 @@
 #include "analysis/trace/modules/modules.h"
 #include "base/bytes.h"
 #include "base/str.h"
+#include "render/answer/envelope.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
 #include "render/write/text.h"
@@ -80,18 +81,25 @@ static void put_rows(struct buf *to, const struct style *style, const struct mod
     cells_free(&cells, to);
 }
 
+/* Python frames name the modules that they are calls of. */
+static void say_none(struct buf *to, const struct style *style, const struct trace_report *r)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    buf_text(&words, r->file.complete ? "none: frames of calls of modules are recorded with "
+                                        "with_stack=True"
+                                      : "none in the part that could be read");
+    envelope_words(to, style, "modules", &words);
+    buf_end(&words, to);
+}
+
 void trace_modules_table(struct buf *to, const struct style *style, const struct trace_report *r,
                          uint32_t most)
 {
     const struct modules *m = &r->modules;
     uint32_t rows = m->rows < most ? m->rows : most;
     if (m->rows == 0) {
-        buf_text(to, "  ");
-        text_wrap(to, style,
-                  S("no modules: the trace has no frames of calls of modules; record with "
-                    "with_stack=True, which writes them as nn.Module: CLASS_NUMBER"),
-                  2, 2);
-        buf_char(to, '\n');
+        say_none(to, style, r);
         return;
     }
     put_rows(to, style, m, rows);

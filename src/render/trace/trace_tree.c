@@ -7,6 +7,7 @@
 
 #include "analysis/trace/calls/tree.h"
 #include "base/str.h"
+#include "render/answer/envelope.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
 #include "render/write/text.h"
@@ -80,7 +81,11 @@ void trace_tree_text(struct buf *to, const struct style *style, const struct tra
 {
     uint32_t rows = tree->rows < most ? tree->rows : most, left_out = tree->paths - tree->rows;
     if (tree->paths == 0) {
-        buf_text(to, "  no calls of the host were recorded\n\n");
+        struct buf words;
+        buf_init(&words, SIZE_MAX / 2);
+        buf_text(&words, "none: no calls of the host were recorded");
+        envelope_words(to, style, "tree", &words);
+        buf_end(&words, to);
         return;
     }
     if (rows > 0)

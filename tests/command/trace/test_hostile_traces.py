@@ -10,9 +10,11 @@ pytestmark = pytest.mark.usefixtures("leaks_are_faults")
 MOST = (1 << 63) // 1000  # microseconds that have 64 bits of nanoseconds
 TIMES = (-MOST, MOST, 0, -MOST // 2, MOST // 2, 1 << 70, 1)
 CATEGORIES = ("cpu_op", "kernel", "cuda_runtime", "gpu_memcpy", "python_function", "user_annotation", "trace", "", "\x1b[2J")
-NAMES = ("ProfilerStep#1", "ProfilerStep#2", "aten::mm", "cudaLaunchKernel", "Memcpy HtoD (a -> b)", "\x1b]0;title\x07",
+NAMES = ("nn.Module: A_0", "nn.Module: B_1", "x.py(3): f", "ProfilerStep#1", "ProfilerStep#2", "aten::mm", "cudaLaunchKernel", "Memcpy HtoD (a -> b)", "\x1b]0;title\x07",
          "<script>", "‮txt.exe", "a" * 5000, "")
-ALL = ("--ops", "--kernels", "--gaps", "--steps", "--memory", "--calls", "--phases", "--launches", "--findings")
+ALL = ("--ops", "--kernels", "--gaps", "--steps", "--memory", "--calls", "--phases", "--launches", "--findings",
+       "--modules", "--tree", "--min-share", "0")
+FORMATS = ("csv", "folded", "speedscope", "pprof", "chrome")
 
 
 def event(draw, number):
@@ -39,3 +41,6 @@ def test_extremes_are_answered(tmp_path, seed):
         assert "profiler trace" in text
         assert "\x1b" not in text and "\x07" not in text and "‮" not in text
     run("trace", path.name, "--json", cwd=tmp_path, expect=0).json()
+    for to in FORMATS:
+        out = run("export", path.name, "--to", to, cwd=tmp_path, expect=0).raw
+        assert to in ("csv", "pprof") or not set(b"\x1b\x07") & set(out)

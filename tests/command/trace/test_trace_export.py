@@ -277,7 +277,7 @@ def test_chrome_mends(tmp_path):
     cut = tmp_path / "cut.json"
     cut.write_bytes(whole[:len(whole) * 2 // 3])
     done = export(cut, "chrome", "-o", tmp_path / "mended.json")
-    assert "the trace ends within, at byte" in done.err and "chrome has no place to say so" in done.err
+    assert "INCOMPLETE: the file ends too early, at byte" in done.err and "chrome has no place to say so" in done.err
     json.loads((tmp_path / "mended.json").read_bytes())
     assert figures(tmp_path / "mended.json") == figures(cut)
 

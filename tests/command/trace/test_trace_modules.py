@@ -60,4 +60,16 @@ def test_text(tmp_path):
 
 def test_without_frames_the_switch_is_named():
     done = run("trace", ROOT / "examples/traces/training.pt.trace.json.gz", "--modules", expect=0)
-    assert "no modules" in done.out and "with_stack=True" in done.out
+    assert "modules  none: " in done.out and "with_stack=True" in done.out
+
+
+def test_csv_has_the_modules(shared):
+    path = shared / "data/traces" / STACKED[0]
+    rows = run("trace", "--csv", "--modules", path, expect=0).out.splitlines()
+    assert rows[0].startswith("file") or "path" in rows[0]
+    assert len(rows) == 1 + len(answer(path)["modules"])
+
+
+def test_csv_has_no_tree():
+    done = run("trace", "--csv", "--tree", ROOT / "examples/traces/training.pt.trace.json.gz", expect=2)
+    assert "export --to csv -t paths" in done.err and not done.raw
