@@ -374,6 +374,30 @@ def test_deep_trees(tmp_path):
     assert "and %d paths more" % (depth + 1 - 50) in tree.replace("\u202f", "").replace("\u2009", "")
 
 
+# Real traces ----------------------------------------------------------------------------
+
+REAL_BYTES = some(120_000, 1 << 30)  # as stored
+
+
+def test_real_traces(shared, tmp_path):
+    """What is written has the figures of what was read, and the trees have all of its device time."""
+    for path in sorted((shared / "data/traces").glob("*.json*")):
+        if path.stat().st_size > REAL_BYTES:
+            continue
+        again = tmp_path / "again.json"
+        run("export", path, "--to", "chrome", "-o", again, expect=0)
+        have, want = figures(again), figures(path)
+        assert have == want, (path.name, {k: (have[k], want[k]) for k in want if have[k] != want[k]})
+        assert sum(folded(path, "device").values()) == want["self_device_ns"], path.name
+        rows = table(path, "paths")
+        tree, roots = want["call_tree"], [r for r in rows if r["parent"] == ""]
+        assert sum(r["kind"] not in ("thread", "kernel", "memcpy", "memset") for r in rows) == tree["distinct_paths"], path.name
+        assert len([r for r in roots if r["thread"]]) == tree["threads"], path.name
+        assert max([int(r["depth"]) for r in rows if r["kind"] not in ("kernel", "memcpy", "memset")], default=0) == tree["max_depth"]
+        if not tree["partial_overlaps"]:
+            assert sum(folded(path, "host").values()) == sum(int(r["host_ns"]) for r in roots), path.name
+
+
 # Words ----------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("words, why", [
