@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analysis/trace/calls/call_ranges.h"
 #include "analysis/trace/calls/calls.h"
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/study/study.h"
@@ -147,7 +148,10 @@ static enum vrs_status prepare(const struct vrs_trace *trace,
     const struct trace *t = &trace->model;
     TRY(trace_study_make(t, &p->arena, &p->study, err));
     TRY(call_paths_make(&p->study, &p->arena, &p->calls, err));
-    if (read->format->table || read->format->file)
+    bool has_tables = read->format->table || read->format->file;
+    if (has_tables && !call_ranges_make(&p->study, &p->arena, &p->calls))
+        return vrs_no_memory(err);
+    if (has_tables)
         TRY(trace_report_make(t, false, &p->arena, &p->report, err));
     p->e = (struct trace_exporting){
         .t = t,

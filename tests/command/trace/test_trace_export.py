@@ -362,7 +362,7 @@ def test_texts_of_a_stranger(tmp_path):
 
 def test_deep_trees(tmp_path):
     """Stacks are cut where written out whole; from moment to moment they are not."""
-    depth = some(1200, 100_000)
+    depth = some(1200, 20_000)
     path = tmp_path / "deep.json"
     path.write_text(json.dumps([span("python_function", "f%d" % (i % 3), 1, i, 2 * depth - 2 * i) for i in range(depth)]))
     stacks = [line.rsplit(" ", 1)[0].split(";") for line in export(path, "folded").out.splitlines()]

@@ -80,8 +80,7 @@ static uint32_t join_equal(struct call_range *row, uint32_t rows)
 
 /* The innermost range that holds the beginning of each call of a thread. */
 static void thread_overlay(const struct trace_study *s, const struct forest *ranges,
-                           const uint32_t *of, uint32_t thread, const int64_t *self,
-                           struct call_paths *c)
+                           const uint32_t *of, uint32_t thread, struct call_paths *c)
 {
     const struct spans *spans = &s->trace->spans;
     const struct forest *f = &c->forest;
@@ -95,13 +94,12 @@ static void thread_overlay(const struct trace_study *s, const struct forest *ran
             current = ranges->parent[current];
         if (current != NO_ROW)
             c->in_range[c->in_ranges++] =
-                (struct call_range){ c->of[row], of[current], 1, self[row] };
+                (struct call_range){ c->of[row], of[current], 1, c->self_ns[row] };
     }
 }
 
 static bool overlay_make(const struct trace_study *s, const struct forest *ranges,
-                         const uint32_t *of, const int64_t *self, struct arena *arena,
-                         struct call_paths *c)
+                         const uint32_t *of, struct arena *arena, struct call_paths *c)
 {
     const struct forest *f = &c->forest;
     uint32_t room = 0;
@@ -113,7 +111,7 @@ static bool overlay_make(const struct trace_study *s, const struct forest *range
         return false;
     for (uint32_t t = 0; t < f->threads; t++)
         if (ranges->first[t] < ranges->first[t + 1])
-            thread_overlay(s, ranges, of, t, self, c);
+            thread_overlay(s, ranges, of, t, c);
     c->in_ranges = join_equal(c->in_range, c->in_ranges);
     return true;
 }
@@ -127,8 +125,7 @@ static bool ranges_keep(const struct range_keys *k, struct arena *arena, struct 
     return c->range != NULL;
 }
 
-bool call_ranges_make(const struct trace_study *s, const int64_t *self, struct arena *arena,
-                      struct call_paths *ret)
+bool call_ranges_make(const struct trace_study *s, struct arena *arena, struct call_paths *ret)
 {
     const struct spans *spans = &s->trace->spans;
     struct forest ranges;
@@ -141,7 +138,7 @@ bool call_ranges_make(const struct trace_study *s, const int64_t *self, struct a
         track[row] = spans->kind[row] == SPAN_ANNOTATION ? spans->track[row] : NO_ROW;
     bool ok = forest_make(s->trace, s->sorted, track, arena, &ranges) &&
               ranges_find(s, &ranges, &k, of) && ranges_keep(&k, arena, ret) &&
-              overlay_make(s, &ranges, of, self, arena, ret);
+              overlay_make(s, &ranges, of, arena, ret);
     vec_free(&k.at);
     idtab_free(&k.index);
     return ok;

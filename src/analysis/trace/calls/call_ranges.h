@@ -3,15 +3,12 @@
 #define VRS_ANALYSIS_TRACE_CALLS_CALL_RANGES_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "analysis/trace/calls/calls.h"
 #include "analysis/trace/study/study.h"
 #include "base/arena.h"
 
-/* Fills what is about ranges; `self` is the own time of each span of the tree.  False when out of
- * memory. */
-bool call_ranges_make(const struct trace_study *s, const int64_t *self, struct arena *arena,
-                      struct call_paths *ret);
+/* Fills what of a call tree is about ranges.  False when out of memory. */
+bool call_ranges_make(const struct trace_study *s, struct arena *arena, struct call_paths *ret);
 
 #endif

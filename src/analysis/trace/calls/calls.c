@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "analysis/trace/calls/call_ranges.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/idtab.h"
@@ -174,7 +173,7 @@ static bool self_times(const struct trace_study *s, const struct forest *f, stru
     return true;
 }
 
-static void add_host(const struct trace_study *s, const int64_t *self, struct call_paths *c)
+static void add_host(const struct trace_study *s, struct call_paths *c)
 {
     const struct forest *f = &c->forest;
     for (uint32_t i = 0; i < f->first[f->threads]; i++) {
@@ -182,7 +181,7 @@ static void add_host(const struct trace_study *s, const int64_t *self, struct ca
         struct call_path *p = &c->at[c->of[row]];
         p->calls++;
         p->host_ns = i64_plus(p->host_ns, s->trace->spans.duration[row]);
-        p->self_host_ns = i64_plus(p->self_host_ns, self[row]);
+        p->self_host_ns = i64_plus(p->self_host_ns, c->self_ns[row]);
     }
 }
 
@@ -328,13 +327,12 @@ static bool tree_make(const struct trace_study *s, struct arena *arena, struct c
 enum vrs_status call_paths_make(const struct trace_study *s, struct arena *arena,
                                 struct call_paths *ret, struct vrs_error *err)
 {
-    int64_t *self;
     *ret = (struct call_paths){ .len = 0 };
-    if (!tree_make(s, arena, ret) || !self_times(s, &ret->forest, arena, &self))
+    if (!tree_make(s, arena, ret) || !self_times(s, &ret->forest, arena, &ret->self_ns))
         return vrs_no_memory(err);
-    add_host(s, self, ret);
+    add_host(s, ret);
     add_device(s, ret);
-    if (!add_memory(s, arena, ret) || !call_ranges_make(s, self, arena, ret))
+    if (!add_memory(s, arena, ret))
         return vrs_no_memory(err);
     add_totals(ret);
     return VRS_OK;

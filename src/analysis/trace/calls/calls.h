@@ -53,14 +53,15 @@ struct call_paths {
     bool several_processes; /* that roots are threads of */
     uint32_t *of; /* of each span: its path; NO_ROW where it is no part of the tree */
     struct forest forest;
+    int64_t *self_ns; /* of each span of the tree: while no child ran */
     uint32_t *giver; /* of each memory event that gave: the span that it happened in, or NO_ROW */
-    struct range_path *range;
+    struct range_path *range; /* of ranges: see call_ranges.h */
     uint32_t ranges;
     struct call_range *in_range; /* by path, then by range */
     uint32_t in_ranges;
 };
 
-/* Everything is taken from `arena`. */
+/* All but what is about ranges.  Everything is taken from `arena`. */
 enum vrs_status call_paths_make(const struct trace_study *s, struct arena *arena,
                                 struct call_paths *ret, struct vrs_error *err) MUST_CHECK;
 

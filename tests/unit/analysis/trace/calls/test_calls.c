@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/trace/calls/call_ranges.h"
 #include "analysis/trace/calls/calls.h"
 #include "base/fail.h"
 #include "base/str.h"
@@ -21,6 +22,7 @@ static void make(struct traced *m, struct call_paths *c)
 {
     traced_study(m);
     assert_int_equal(call_paths_make(&m->study, &m->arena, c, NULL), VRS_OK);
+    assert_true(call_ranges_make(&m->study, &m->arena, c));
 }
 
 static void put_name(const struct traced *m, const struct call_paths *c, uint32_t path, char *to)
@@ -222,6 +224,8 @@ static void every_allocation_may_fail(void **state)
         traced_study(&m);
         fault_left = n;
         enum vrs_status status = call_paths_make(&m.study, &m.arena, &c, NULL);
+        if (status == VRS_OK && !call_ranges_make(&m.study, &m.arena, &c))
+            status = VRS_NOMEM;
         bool fired = fault_left < 0;
         fault_left = -1;
         assert_int_equal(status, fired ? VRS_NOMEM : VRS_OK);
