@@ -190,6 +190,10 @@ static int run(const struct command *self, int argc, char **argv)
     if (!verb_begins(self, argc, argv, &settings, &files, &ended))
         return ended;
     uint32_t sections = sections_of(&settings);
+    if (settings.min_share != NULL && !settings.tree) {
+        message("--min-share is about the call tree; ask for it with --tree");
+        return EXIT_USAGE;
+    }
     if (settings.common.csv && settings.tree) {
         message("--csv has no tree; vramscope export --to csv -t paths writes the whole of it");
         return EXIT_USAGE;

@@ -257,14 +257,18 @@ static void put_sections(struct buf *to, const struct trace_report *r,
         trace_calls_table(to, style, r, rows);
     if ((r->sections & SECTION_MEMORY) != 0) {
         trace_memory_table(to, style, r, rows);
-    if ((r->sections & SECTION_FINDINGS) != 0)
-        trace_findings_text(to, style, r, rows);
         trace_memory_peaks(to, style, r, rows);
     }
+    if ((r->sections & SECTION_FINDINGS) != 0)
+        trace_findings_text(to, style, r, rows);
     if ((r->sections & SECTION_PHASES) != 0)
         trace_phases_tables(to, style, r, rows);
     if ((r->sections & SECTION_LAUNCHES) != 0)
         trace_launches_tables(to, style, r, rows);
+    if ((r->sections & SECTION_MODULES) != 0)
+        trace_modules_table(to, style, r, rows);
+    if (r->tree != NULL)
+        trace_tree_text(to, style, r->tree, rows);
 }
 
 /* Below the page, where there are several. */
@@ -275,10 +279,6 @@ static void put_ranks(struct buf *to, const struct trace_report *r, const struct
         return;
     buf_char(to, '\n');
     trace_ranks_text(to, &options->style, ranks, options->rows);
-    if ((r->sections & SECTION_MODULES) != 0)
-        trace_modules_table(to, style, r, rows);
-    if (r->tree != NULL)
-        trace_tree_text(to, style, r->tree, rows);
 }
 
 void trace_answer_text(struct out *out, const struct answer_set *set, bool several,

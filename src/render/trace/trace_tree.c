@@ -100,7 +100,9 @@ void trace_tree_text(struct buf *to, const struct style *style, const struct tra
         human_counted(to, left_out, "path", style->ascii);
         buf_text(to, " with less than ");
         human_share(to, tree->least_share);
-        buf_text(to, " of the host's and of the devices' time not shown (--min-share)\n");
+        buf_text(to, tree->device_ns > 0 ? " of the host's and of the devices' time" :
+                                           " of the host's time");
+        buf_text(to, " are left out (--min-share)\n");
     }
     buf_char(to, '\n');
 }
