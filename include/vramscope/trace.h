@@ -163,8 +163,8 @@ struct vrs_trace_export_options {
     /* Of sqlite, which writes to no sink: a file that is new or empty.  After a failure it is of
      * no use. */
     const char *database;
-    /* Told in one line that the trace is cut, where the format has no place to say so; NULL:
-     * nobody is. */
+    /* Told in one line that the trace is cut, where the format has no place to say so, and that
+     * nothing of it has any of the weight; NULL: nobody is. */
     void (*note)(void *arg, const char *text);
     void *note_arg;
 };

@@ -180,25 +180,53 @@ static enum vrs_status write_all(struct trace_exporting *e,
     return out_finish(&out, format->write(e, &out, err), err);
 }
 
-/* For a person, what the format cannot say. */
-static enum vrs_status say_cut(const struct trace_exporting *e,
-                               const struct trace_export_format *format,
-                               const struct vrs_trace_export_options *o, struct vrs_error *err)
+/* Hands a line about the file to the caller. */
+static enum vrs_status say(const struct trace_exporting *e, const struct vrs_trace_export_options *o,
+                           str words, const char *more, struct vrs_error *err)
 {
     struct buf text;
-    if (e->cut.len == 0 || !format->bare || o->note == NULL)
-        return VRS_OK;
     buf_init(&text, SIZE_MAX / 2);
     escape_text(&text, e->path, false);
     buf_text(&text, ": ");
-    buf_str(&text, e->cut);
-    buf_format(&text, "; %s has no place to say so", format->name);
+    buf_str(&text, words);
+    buf_text(&text, more);
     buf_char(&text, '\0');
     enum vrs_status status = text.failed ? vrs_no_memory(err) : VRS_OK;
     if (status == VRS_OK)
         o->note(o->note_arg, text.at);
     buf_free(&text);
     return status;
+}
+
+/* Why there is nothing to see, where no path has any of the weight. */
+static enum vrs_status say_empty(const struct trace_exporting *e,
+                                 const struct trace_export_format *format,
+                                 const struct vrs_trace_export_options *o, struct vrs_error *err)
+{
+    static const str why[TRACE_WEIGHTS] = {
+        [TRACE_WEIGHT_HOST] = { "no calls of the host were recorded", 34 },
+        [TRACE_WEIGHT_DEVICE] = { "no device activity was recorded", 31 },
+        [TRACE_WEIGHT_BYTES] = { "no memory was given out, or profile_memory=True was not set", 59 },
+        [TRACE_WEIGHT_CALLS] = { "no calls were recorded", 22 },
+    };
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < e->calls->len; i++)
+        any |= trace_weight_of(e, e->weight, i);
+    if (any != 0 || !format->weighs || o->note == NULL)
+        return VRS_OK;
+    return say(e, o, why[e->weight], ", so no call weighs anything", err);
+}
+
+/* For a person, what the format cannot say. */
+static enum vrs_status say_cut(const struct trace_exporting *e,
+                               const struct trace_export_format *format,
+                               const struct vrs_trace_export_options *o, struct vrs_error *err)
+{
+    char more[80];
+    if (e->cut.len == 0 || !format->bare || o->note == NULL)
+        return VRS_OK;
+    (void)snprintf(more, sizeof more, "; %s has no place to say so", format->name);
+    return say(e, o, e->cut, more, err);
 }
 
 enum vrs_status vrs_trace_export(const struct vrs_trace *trace,
@@ -220,6 +248,8 @@ enum vrs_status vrs_trace_export(const struct vrs_trace *trace,
         status = write_all(&p.e, read.format, sink, err);
     if (status == VRS_OK)
         status = say_cut(&p.e, read.format, &o, err);
+    if (status == VRS_OK)
+        status = say_empty(&p.e, read.format, &o, err);
     arena_free(&p.arena);
     return status;
 }

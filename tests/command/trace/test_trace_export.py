@@ -83,6 +83,12 @@ def test_folded(known, weight):
     assert folded(known, weight, "--inverse") == turned
 
 
+def test_nothing_that_weighs_is_said():
+    for weight, why in (("device", "no device activity was recorded"), ("host", "")):
+        done = export(BUNDLED, "folded", "--weight", weight)
+        assert (why in done.err and not done.raw) if why else (done.raw and not done.err)
+
+
 def test_one_thread_is_no_frame(tmp_path):
     path = tmp_path / "one.json"
     path.write_text(json.dumps([span("cpu_op", "a", 1, 0, 9), span("cpu_op", "b", 1, 1, 2)]))
