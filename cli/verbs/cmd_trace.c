@@ -18,12 +18,10 @@
 
 struct trace_settings {
     struct common common;
-    bool ops, kernels, gaps, steps, memory, calls, as_framework;
-    bool phases, launches, findings;
+    bool ops, kernels, gaps, steps, memory, calls, modules, tree, phases, launches, findings;
+    bool as_framework;
     struct option_list thresholds;
     struct trace_rewrite rewrite;
-    bool ops, kernels, gaps, steps, memory, calls, tree, as_framework;
-    bool ops, kernels, gaps, steps, memory, calls, modules, tree, as_framework;
     const char *min_share;
 };
 
@@ -78,7 +76,7 @@ static uint32_t sections_of(const struct trace_settings *s)
            (s->calls ? (uint32_t)VRS_TRACE_CALLS : 0) |
            (s->findings ? (uint32_t)VRS_TRACE_FINDINGS : 0) |
            (s->phases ? (uint32_t)VRS_TRACE_PHASES : 0) |
-           (s->launches ? (uint32_t)VRS_TRACE_LAUNCHES : 0);
+           (s->launches ? (uint32_t)VRS_TRACE_LAUNCHES : 0) |
            (s->modules ? (uint32_t)VRS_TRACE_MODULES : 0) |
            (s->tree ? (uint32_t)VRS_TRACE_TREE : 0);
 }
@@ -106,7 +104,7 @@ static struct vrs_result *ask(const struct trace_settings *s, const struct input
                                        .sections = sections_of(s),
                                        .as_framework = s->as_framework,
                                        .thresholds = s->thresholds.at,
-                                       .threshold_count = s->thresholds.count };
+                                       .threshold_count = s->thresholds.count,
                                        .min_share = s->min_share };
     struct vrs_trace *trace = NULL;
     struct vrs_result *result = NULL;

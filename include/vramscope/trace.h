@@ -64,9 +64,8 @@ enum vrs_trace_section {
     VRS_TRACE_CALLS = 32,    /* of the runtime and the driver: launches, synchronisation */
     VRS_TRACE_FINDINGS = 64, /* what to change, and why a rule says nothing */
     VRS_TRACE_PHASES = 128,  /* of training, on the wall and on devices */
-    VRS_TRACE_LAUNCHES = 256 /* how long they took, and how much was queued */
-    VRS_TRACE_CALLS = 32, /* of the runtime and the driver: launches, synchronisation */
-    VRS_TRACE_MODULES = 512, /* torch.nn.Module, forward and backward */
+    VRS_TRACE_LAUNCHES = 256, /* how long they took, and how much was queued */
+    VRS_TRACE_MODULES = 512,  /* torch.nn.Module, forward and backward */
     VRS_TRACE_TREE = 1024 /* the call tree: who called what, and what it cost */
 };
 

@@ -156,6 +156,23 @@ static void put_missing(struct buf *to, const struct style *style, const struct 
     }
 }
 
+/* What to change: those with most to gain. */
+static void put_findings(struct buf *to, const struct style *style, const struct trace_report *r)
+{
+    enum { FINDINGS_SHOWN = 3 };
+    const struct trace_findings *f = &r->findings;
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < f->findings && shown < FINDINGS_SHOWN; i++) {
+        struct buf words;
+        if (f->finding[i].severity == TRACE_NOTE || trace_finding_repeats(f, i))
+            continue;
+        buf_init(&words, SIZE_MAX / 2);
+        trace_finding_words(&words, style, &f->finding[i]);
+        envelope_words(to, style, shown++ == 0 ? "findings" : "", &words);
+        buf_end(&words, to);
+    }
+}
+
 /* Whether the time is rather in what runs on devices than in the host's code. */
 static bool devices_are_busy(const struct trace_report *r)
 {
@@ -183,6 +200,7 @@ static void put_page(struct buf *to, const struct trace_report *r,
     put_words(to, style, "memory", r, trace_memory_words);
     put_words(to, style, "links", r, trace_links_words);
     put_missing(to, style, r);
+    put_findings(to, style, r);
     buf_char(to, '\n');
     trace_steps_table(to, style, r, rows);
     if (devices_are_busy(r))
