@@ -157,6 +157,14 @@ static uint64_t value_address(struct value value)
 
 /* Identifiers. */
 
+/* Member by member: a whole struct would be written and read again with a wider load, which waits. */
+static enum vrs_status id_is(struct trace_id *ret, int64_t value, enum id_form form)
+{
+    ret->value = value;
+    ret->form = (uint8_t)form;
+    return VRS_OK;
+}
+
 /* A number that identifies; a text that is a number is that number where `is_numeric`. */
 static enum vrs_status id_of(struct events *e, struct value value, bool is_numeric,
                              struct trace_id *ret, struct vrs_error *err)
@@ -168,14 +176,12 @@ static enum vrs_status id_of(struct events *e, struct value value, bool is_numer
     if (value.form != VALUE_NUMBER && value.form != VALUE_TEXT)
         return VRS_OK;
     if ((value.form == VALUE_NUMBER || is_numeric) && integer_of(value.text, &number)) {
-        *ret = (struct trace_id){ number, ID_NUMBER };
-        return VRS_OK;
+        return id_is(ret, number, ID_NUMBER);
     }
     if (is_numeric && !integer_text(value.text, &digits))
         return VRS_OK;
     TRY(event_text(e, value.text, &text, err));
-    *ret = (struct trace_id){ text, ID_TEXT };
-    return VRS_OK;
+    return id_is(ret, text, ID_TEXT);
 }
 
 /* A thread's number is one however it is written; "stream 7" is 7. */
@@ -188,8 +194,7 @@ static enum vrs_status tid_of(struct events *e, struct value value, struct trace
         if (str_starts(text, S("stream ")))
             text = (str){ text.ptr + 7, text.len - 7 };
         if (integer_of(text, &number)) {
-            *ret = (struct trace_id){ number, ID_NUMBER };
-            return VRS_OK;
+            return id_is(ret, number, ID_NUMBER);
         }
     }
     return id_of(e, value, false, ret, err);
