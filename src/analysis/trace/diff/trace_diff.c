@@ -93,10 +93,13 @@ static uint32_t place_of(const struct side *s, int64_t moment)
 /* Of device work: that of its launch.  What nobody launched belongs to a trace without steps. */
 static uint32_t place_of_work(const struct side *s, uint32_t row)
 {
-    uint32_t launch = s->study.links.launch[row];
-    if (launch == NO_ROW)
+    const struct links *l = &s->study.links;
+    uint32_t by = l->launch[row];
+    if (by == NO_ROW)
+        by = l->owner[row]; /* the launch itself was not recorded */
+    if (by == NO_ROW)
         return s->about->is_whole ? 0 : NO_ROW;
-    return place_of(s, s->trace->spans.start[launch]);
+    return place_of(s, s->trace->spans.start[by]);
 }
 
 /* Names. */

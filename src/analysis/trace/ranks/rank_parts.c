@@ -210,11 +210,18 @@ static bool add_collective(struct parting *p, struct making *m, uint32_t row, ui
     return c->name.ptr != NULL;
 }
 
+/* As steps.c has it: by a flow, where the launch itself was not recorded. */
+static uint32_t launch_of(const struct trace_study *s, uint32_t row)
+{
+    const struct links *l = &s->links;
+    return l->launch[row] == NO_ROW ? l->owner[row] : l->launch[row];
+}
+
 static bool add_work(struct parting *p)
 {
     const struct spans *spans = &p->s->trace->spans;
     for (uint32_t i = 0; i < spans->rows.len; i++) {
-        uint32_t row = p->s->sorted[i], launch = p->s->links.launch[row];
+        uint32_t row = p->s->sorted[i], launch = launch_of(p->s, row);
         uint32_t part = span_is_work(spans->kind[row]) ? part_of_work(p, row) : NO_ROW;
         if (part == NO_ROW)
             continue;
