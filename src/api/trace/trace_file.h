@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "analysis/trace/report/report.h"
+#include "analysis/trace/rules/rules.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "format/input/window.h"

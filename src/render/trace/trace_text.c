@@ -9,6 +9,7 @@
 #include "analysis/trace/ranks/trace_ranks.h"
 #include "analysis/trace/report/job.h"
 #include "analysis/trace/report/report.h"
+#include "analysis/trace/rules/rules.h"
 #include "analysis/trace/tables/tables.h"
 #include "base/buf.h"
 #include "base/str.h"
