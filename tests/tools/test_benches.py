@@ -10,7 +10,7 @@ import pytest
 BENCH = Path(__file__).resolve().parents[2] / "tests" / "bench"
 
 
-@pytest.mark.parametrize("name", ["run", "page", "package"])
+@pytest.mark.parametrize("name", ["run", "page", "package", "peers"])
 def test_a_bench_says_how_it_is_used(name):
     done = subprocess.run([sys.executable, "-B", BENCH / name, "--help"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and done.stdout.startswith("usage: "), done.stderr
@@ -24,4 +24,4 @@ def test_the_model_takes_no_events(tmp_path):
 
 def test_all_are_tried():
     programs = {p.name for p in BENCH.iterdir() if p.is_file() and not p.suffix and p.stat().st_mode & 0o100}
-    assert programs == {"run", "page", "package", "time_model"}
+    assert programs == {"run", "page", "package", "peers", "time_model"}

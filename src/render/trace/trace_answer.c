@@ -101,7 +101,7 @@ void trace_answer_csv(struct out *out, const struct answer_set *set, bool severa
         const struct row_type *rows;
     } tables[] = {
         { SECTION_KERNELS, &kernel_row_type },   { SECTION_GAPS, &long_gap_row_type },
-        { SECTION_STEPS, &trace_step_row_type }, { SECTION_MEMORY, &trace_memory_row_type },
+        { SECTION_STEPS, &trace_step_row_type }, { SECTION_MEMORY, &trace_memory_peak_row_type },
         { SECTION_CALLS, &call_row_type },        { SECTION_PHASES, &trace_phase_row_type },
         { SECTION_LAUNCHES, &trace_queue_row_type }, { SECTION_FINDINGS, &trace_finding_row_type },
         { SECTION_STEPS, &trace_step_row_type }, { SECTION_MEMORY, &trace_memory_peak_row_type },

@@ -178,6 +178,10 @@ bool rule_sync(struct judging *j)
                                ? "no step waits for the device, but for the profiler's own wait"
                                : "some step does not wait, and little idle time is owed to "
                                  "waiting");
+    if (!in_each) {
+        judge_note(j, "sync_idle_ns", (double)f->sync_ns);
+        j->found->text = "{sync_idle_ns} the device had nothing to do while the host waited for it";
+    }
     return true;
 }
 
