@@ -139,6 +139,11 @@ static enum vrs_status read_peeked(void *self, uint8_t *to, size_t len, size_t *
 {
     struct peeked *p = self;
     size_t left = p->len - p->at;
+    /* An end is an end, though a stream may give more when it is asked again. */
+    if (left == 0 && p->len < PEEK_BYTES) {
+        *ret = 0;
+        return VRS_OK;
+    }
     if (left == 0)
         return p->input.read(p->input.self, to, len, ret, err);
     *ret = len < left ? len : left;
