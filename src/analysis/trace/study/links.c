@@ -258,7 +258,7 @@ static void find_launches(struct trace_study *s, const struct lookup *by_correla
     }
 }
 
-/* The range around the launch of each device event, as its owner for now. */
+/* The owner of each device event by its launch alone: the range around that. */
 static bool find_ranges(struct trace_study *s, struct arena *arena)
 {
     const struct spans *spans = &s->trace->spans;
