@@ -16,6 +16,7 @@
 #include "render/write/escape.h"
 #include "render/write/human.h"
 #include "render/write/out.h"
+#include "render/write/row_table.h"
 #include "render/write/text.h"
 
 enum { ROWS_SHOWN = 10, NAME_LEAST = 16 };
@@ -177,9 +178,10 @@ static void fill_name(struct cells *cells, const struct shown_diff *s,
     escape_text(&cells->text, row->name, cells->ascii);
 }
 
-static void fill_row(struct cells *cells, const struct shown_diff *s,
-                     const struct trace_diff_row *row, str *cell)
+static void fill_change(struct cells *cells, const void *from, uint32_t i, str *cell)
 {
+    const struct shown_diff *s = from;
+    const struct trace_diff_row *row = &s->table->row[i];
     struct buf *text = &cells->text;
     fill_name(cells, s, row);
     cell[0] = cell_end(cells);
@@ -223,25 +225,10 @@ static void put_table(struct buf *to, const struct style *style, const struct sh
         { "of A", true, false, 0, CUT_END },
         { "", false, false, 0, CUT_END },
     };
-    uint32_t rows = changed_rows(s), shown = rows < most ? rows : most;
-    struct cells cells;
-    if (shown == 0)
-        return;
-    cells_init(&cells, style);
-    str *cell = cells_array(&cells, shown, COLUMNS);
-    if (cell != NULL) {
-        for (uint32_t i = 0; i < shown; i++)
-            fill_row(&cells, s, &s->table->row[i], cell + (size_t)i * COLUMNS);
-        struct text_table table = { columns, COLUMNS, shown, cell, 2 };
-        text_table(to, style, &table);
-    }
-    cells_free(&cells, to);
-    if (shown < rows) {
-        buf_text(to, "  and ");
-        human_counted(to, rows - shown, "row", style->ascii);
-        buf_text(to, " more\n");
-    }
-    buf_char(to, '\n');
+    const struct row_table table = { ROW_TABLE_COLUMNS(columns), changed_rows(s), most, s,
+                                     fill_change, "row" };
+    if (row_table(to, style, &table))
+        buf_char(to, '\n');
 }
 
 static void put_peak(struct buf *to, bool there, int64_t bytes)
@@ -252,8 +239,9 @@ static void put_peak(struct buf *to, bool there, int64_t bytes)
         buf_char(to, '-');
 }
 
-static void fill_memory(struct cells *cells, const struct trace_diff_memory *m, str *cell)
+static void fill_memory(struct cells *cells, const void *from, uint32_t i, str *cell)
 {
+    const struct trace_diff_memory *m = (const struct trace_diff_memory *)from + i;
     struct buf *text = &cells->text;
     trace_memory_device(text, m->device_type, m->device_number);
     cell[0] = cell_end(cells);
@@ -278,19 +266,10 @@ static void put_memory(struct buf *to, const struct style *style, const struct t
         { "B", true, false, 0, CUT_END },               { "change", true, false, 0, CUT_END },
         { "of A", true, false, 0, CUT_END },            { "", false, false, 0, CUT_END },
     };
-    struct cells cells;
-    if (d->memories == 0)
-        return;
-    cells_init(&cells, style);
-    str *cell = cells_array(&cells, d->memories, COLUMNS);
-    if (cell != NULL) {
-        for (uint32_t i = 0; i < d->memories; i++)
-            fill_memory(&cells, &d->memory[i], cell + (size_t)i * COLUMNS);
-        struct text_table table = { columns, COLUMNS, d->memories, cell, 2 };
-        text_table(to, style, &table);
-    }
-    cells_free(&cells, to);
-    buf_char(to, '\n');
+    const struct row_table table = { ROW_TABLE_COLUMNS(columns), d->memories, UINT32_MAX, d->memory,
+                                     fill_memory, "row" };
+    if (row_table(to, style, &table))
+        buf_char(to, '\n');
 }
 
 static void put_diff(struct buf *to, const struct trace_diff *d,

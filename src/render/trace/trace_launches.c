@@ -2,13 +2,13 @@
 #include "render/trace/trace_launches.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/trace/queue/queue.h"
 #include "analysis/trace/report/report.h"
 #include "base/str.h"
 #include "render/write/cells.h"
+#include "render/write/row_table.h"
 #include "render/write/text.h"
 
 static void put_ns(struct buf *to, int64_t ns)
@@ -48,6 +48,23 @@ static str cell_depth(struct cells *cells, int64_t depth)
     return depth < 0 ? S("-") : cell_count(cells, (uint64_t)depth);
 }
 
+static void fill_queue(struct cells *cells, const void *from, uint32_t i, str *cell)
+{
+    const struct trace_queue_row *q = (const struct trace_queue_row *)from + i;
+    cell[0] = cell_text(cells, q->device);
+    cell[1] = cell_text(cells, q->stream);
+    cell[2] = cell_count(cells, q->work);
+    if (q->mean >= 0)
+        buf_fixed(&cells->text, q->mean, 1);
+    else
+        buf_char(&cells->text, '-');
+    cell[3] = cell_end(cells);
+    cell[4] = cell_depth(cells, q->median);
+    cell[5] = cell_depth(cells, q->most);
+    cell[6] = cell_share(cells, q->empty_ratio);
+    cell[7] = cell_share(cells, q->full_ratio);
+}
+
 static void queues_table(struct buf *to, const struct style *style, const struct trace_launches *l,
                          uint32_t most)
 {
@@ -57,35 +74,9 @@ static void queues_table(struct buf *to, const struct style *style, const struct
         { "median", true, false, 0, CUT_END },   { "most", true, false, 0, CUT_END },
         { "empty", true, false, 0, CUT_END },    { "full", true, false, 0, CUT_END },
     };
-    enum { COLUMNS = sizeof columns / sizeof *columns };
-    uint32_t shown = l->queues < most ? l->queues : most;
-    struct cells cells;
-    cells_init(&cells, style);
-    str *cell = cells_array(&cells, shown, COLUMNS);
-    for (uint32_t i = 0; i < shown && cell != NULL; i++) {
-        str *at = cell + (size_t)i * COLUMNS;
-        const struct trace_queue_row *q = &l->queue[i];
-        at[0] = cell_text(&cells, q->device);
-        at[1] = cell_text(&cells, q->stream);
-        at[2] = cell_count(&cells, q->work);
-        if (q->mean >= 0)
-            buf_fixed(&cells.text, q->mean, 1);
-        else
-            buf_char(&cells.text, '-');
-        at[3] = cell_end(&cells);
-        at[4] = cell_depth(&cells, q->median);
-        at[5] = cell_depth(&cells, q->most);
-        at[6] = cell_share(&cells, q->empty_ratio);
-        at[7] = cell_share(&cells, q->full_ratio);
-    }
-    if (cell != NULL)
-        text_table(to, style, &(struct text_table){ columns, COLUMNS, shown, cell, 2 });
-    cells_free(&cells, to);
-    if (shown < l->queues) {
-        buf_text(to, "  and ");
-        human_counted(to, l->queues - shown, "stream", style->ascii);
-        buf_text(to, " more\n");
-    }
+    const struct row_table table = { ROW_TABLE_COLUMNS(columns), l->queues, most, l->queue,
+                                     fill_queue, "stream" };
+    row_table(to, style, &table);
 }
 
 void trace_launches_tables(struct buf *to, const struct style *style, const struct trace_report *r,
@@ -96,7 +87,6 @@ void trace_launches_tables(struct buf *to, const struct style *style, const stru
         return;
     }
     put_words(to, style, &r->launches);
-    if (r->launches.queues > 0)
-        queues_table(to, style, &r->launches, most);
+    queues_table(to, style, &r->launches, most);
     buf_char(to, '\n');
 }

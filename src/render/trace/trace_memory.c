@@ -11,6 +11,7 @@
 #include "render/write/cells.h"
 #include "render/write/escape.h"
 #include "render/write/human.h"
+#include "render/write/row_table.h"
 #include "render/write/text.h"
 
 static const char *category_word(uint8_t category)
@@ -68,6 +69,15 @@ static void put_growth(struct buf *words, const struct trace_memory_peak *p)
     buf_char(words, '.');
 }
 
+static void fill_category(struct cells *cells, const void *from, uint32_t i, str *cell)
+{
+    const struct trace_memory_peak *p = from;
+    const struct trace_category_row *c = &p->category[i];
+    cell[0] = str_from(category_word(c->category));
+    cell[1] = cell_bytes(cells, c->bytes);
+    cell[2] = cell_share(cells, p->row->peak > 0 ? (double)c->bytes / (double)p->row->peak : -1);
+}
+
 static void put_categories(struct buf *to, const struct style *style,
                            const struct trace_memory_peak *p)
 {
@@ -76,20 +86,19 @@ static void put_categories(struct buf *to, const struct style *style,
         { "bytes", true, false, 0, CUT_END },
         { "share", true, false, 0, CUT_END },
     };
-    enum { COLUMNS = sizeof columns / sizeof *columns };
-    struct cells cells;
-    cells_init(&cells, style);
-    str *cell = cells_array(&cells, p->categories, COLUMNS);
-    for (uint32_t i = 0; i < p->categories && cell != NULL; i++) {
-        const struct trace_category_row *c = &p->category[i];
-        double share = p->row->peak > 0 ? (double)c->bytes / (double)p->row->peak : -1;
-        cell[i * COLUMNS] = str_from(category_word(c->category));
-        cell[i * COLUMNS + 1] = cell_bytes(&cells, c->bytes);
-        cell[i * COLUMNS + 2] = cell_share(&cells, share);
-    }
-    if (cell != NULL && p->categories > 0)
-        text_table(to, style, &(struct text_table){ columns, COLUMNS, p->categories, cell, 2 });
-    cells_free(&cells, to);
+    const struct row_table table = { ROW_TABLE_COLUMNS(columns), p->categories, UINT32_MAX, p,
+                                     fill_category, "category" };
+    row_table(to, style, &table);
+}
+
+static void fill_largest(struct cells *cells, const void *from, uint32_t i, str *cell)
+{
+    const struct trace_memory_peak *p = from;
+    const struct trace_live_row *l = &p->top[i];
+    cell[0] = cell_bytes(cells, l->bytes);
+    cell[1] = str_from(category_word(l->category));
+    cell[2] = l->step.ptr == NULL ? S("-") : cell_text(cells, l->step);
+    cell[3] = l->op.ptr == NULL ? S("-") : cell_text(cells, l->op);
 }
 
 static void put_largest(struct buf *to, const struct style *style,
@@ -101,27 +110,9 @@ static void put_largest(struct buf *to, const struct style *style,
         { "allocated in", false, true, 8, CUT_MIDDLE },
         { "by", false, true, 12, CUT_MIDDLE },
     };
-    enum { COLUMNS = sizeof columns / sizeof *columns };
-    uint32_t shown = p->tops < most ? p->tops : most;
-    struct cells cells;
-    cells_init(&cells, style);
-    str *cell = cells_array(&cells, shown, COLUMNS);
-    for (uint32_t i = 0; i < shown && cell != NULL; i++) {
-        const struct trace_live_row *l = &p->top[i];
-        str *at = cell + (size_t)i * COLUMNS;
-        at[0] = cell_bytes(&cells, l->bytes);
-        at[1] = str_from(category_word(l->category));
-        at[2] = l->step.ptr == NULL ? S("-") : cell_text(&cells, l->step);
-        at[3] = l->op.ptr == NULL ? S("-") : cell_text(&cells, l->op);
-    }
-    if (cell != NULL && shown > 0)
-        text_table(to, style, &(struct text_table){ columns, COLUMNS, shown, cell, 2 });
-    cells_free(&cells, to);
-    if (shown < p->live) {
-        buf_text(to, "  and ");
-        human_counted(to, p->live - shown, "allocation", style->ascii);
-        buf_text(to, " more\n");
-    }
+    const struct row_table table = { ROW_TABLE_COLUMNS(columns), p->tops, most, p, fill_largest,
+                                     "allocation", .all = p->live };
+    row_table(to, style, &table);
 }
 
 /* One sentence on lines of its own; empties it. */

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/str.h"
 #include "render/write/cells.h"
+#include "render/write/row_table.h"
 #include "render/write/text.h"
 
 static str cell_of_ns(struct cells *cells, int64_t ns)
@@ -30,6 +31,26 @@ static const char *phase_word(uint8_t phase)
                                     : trace_phase_names[phase];
 }
 
+/* The phases of all steps, with their sums. */
+struct phase_sums {
+    const struct trace_phases *phases;
+    int64_t wall, device;
+    bool has_devices;
+};
+
+static void fill_phase(struct cells *cells, const void *from, uint32_t i, str *cell)
+{
+    const struct phase_sums *s = from;
+    const struct trace_phase_row *row = &s->phases->row[i];
+    cell[0] = str_from(phase_word(row->phase));
+    cell[1] = cell_of_ns(cells, row->wall_ns);
+    cell[2] = cell_of_share(cells, row->wall_ns, s->wall);
+    if (!s->has_devices)
+        return;
+    cell[3] = cell_of_ns(cells, row->device_ns);
+    cell[4] = cell_of_share(cells, row->device_ns, s->device);
+}
+
 static void all_table(struct buf *to, const struct style *style, const struct trace_report *r)
 {
     static const struct text_column columns[] = {
@@ -37,31 +58,27 @@ static void all_table(struct buf *to, const struct style *style, const struct tr
         { "share", true, false, 0, CUT_END },   { "device", true, false, 0, CUT_END },
         { "share", true, false, 0, CUT_END },
     };
-    enum { COLUMNS = sizeof columns / sizeof *columns, HOST_COLUMNS = 3 };
+    enum { DEVICE_COLUMNS = 2 };
     const struct trace_phases *p = &r->phases;
-    const uint32_t shown = r->devices > 0 ? COLUMNS : HOST_COLUMNS;
-    int64_t wall = 0, device = 0;
-    struct cells cells;
+    struct phase_sums sums = { .phases = p, .has_devices = r->devices > 0 };
     for (uint32_t i = 0; i < p->rows; i++) {
-        wall = i64_plus(wall, p->row[i].wall_ns);
-        device = i64_plus(device, p->row[i].device_ns);
+        sums.wall = i64_plus(sums.wall, p->row[i].wall_ns);
+        sums.device = i64_plus(sums.device, p->row[i].device_ns);
     }
-    cells_init(&cells, style);
-    str *cell = cells_array(&cells, p->rows, shown);
-    for (uint32_t i = 0; i < p->rows && cell != NULL; i++) {
-        str *at = cell + (size_t)i * shown;
-        const struct trace_phase_row *row = &p->row[i];
-        at[0] = str_from(phase_word(row->phase));
-        at[1] = cell_of_ns(&cells, row->wall_ns);
-        at[2] = cell_of_share(&cells, row->wall_ns, wall);
-        if (shown == COLUMNS) {
-            at[3] = cell_of_ns(&cells, row->device_ns);
-            at[4] = cell_of_share(&cells, row->device_ns, device);
-        }
-    }
-    if (cell != NULL)
-        text_table(to, style, &(struct text_table){ columns, shown, p->rows, cell, 2 });
-    cells_free(&cells, to);
+    struct row_table table = { ROW_TABLE_COLUMNS(columns), p->rows, UINT32_MAX, &sums, fill_phase,
+                               "phase" };
+    table.columns -= sums.has_devices ? 0 : DEVICE_COLUMNS;
+    row_table(to, style, &table);
+}
+
+static void fill_step(struct cells *cells, const void *from, uint32_t i, str *cell)
+{
+    static const enum trace_phase order[] = { PHASE_DATA,     PHASE_FORWARD,   PHASE_RECOMPUTE,
+                                              PHASE_BACKWARD, PHASE_OPTIMIZER, PHASE_OTHER };
+    const struct trace_phases *p = from;
+    cell[0] = cell_text(cells, p->step[i].step);
+    for (size_t k = 0; k < sizeof order / sizeof *order; k++)
+        cell[k + 1] = cell_of_ns(cells, p->step[i].wall_ns[order[k]]);
 }
 
 static void steps_table(struct buf *to, const struct style *style, const struct trace_report *r,
@@ -73,27 +90,9 @@ static void steps_table(struct buf *to, const struct style *style, const struct 
         { "backward", true, false, 0, CUT_END },    { "optimizer", true, false, 0, CUT_END },
         { "other", true, false, 0, CUT_END },
     };
-    static const enum trace_phase order[] = { PHASE_DATA,     PHASE_FORWARD,   PHASE_RECOMPUTE,
-                                              PHASE_BACKWARD, PHASE_OPTIMIZER, PHASE_OTHER };
-    enum { COLUMNS = sizeof columns / sizeof *columns };
-    uint32_t shown = r->phases.steps < most ? r->phases.steps : most;
-    struct cells cells;
-    cells_init(&cells, style);
-    str *cell = cells_array(&cells, shown, COLUMNS);
-    for (uint32_t i = 0; i < shown && cell != NULL; i++) {
-        str *at = cell + (size_t)i * COLUMNS;
-        at[0] = cell_text(&cells, r->phases.step[i].step);
-        for (uint32_t k = 0; k + 1 < COLUMNS; k++)
-            at[k + 1] = cell_of_ns(&cells, r->phases.step[i].wall_ns[order[k]]);
-    }
-    if (cell != NULL)
-        text_table(to, style, &(struct text_table){ columns, COLUMNS, shown, cell, 2 });
-    cells_free(&cells, to);
-    if (shown < r->phases.steps) {
-        buf_text(to, "  and ");
-        human_counted(to, r->phases.steps - shown, "step", style->ascii);
-        buf_text(to, " more\n");
-    }
+    const struct row_table table = { ROW_TABLE_COLUMNS(columns), r->phases.steps, most, &r->phases,
+                                     fill_step, "step" };
+    row_table(to, style, &table);
 }
 
 void trace_phases_tables(struct buf *to, const struct style *style, const struct trace_report *r,

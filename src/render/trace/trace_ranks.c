@@ -11,6 +11,7 @@
 #include "render/write/cells.h"
 #include "render/write/escape.h"
 #include "render/write/human.h"
+#include "render/write/row_table.h"
 #include "render/write/text.h"
 
 enum { ROWS_SHOWN = 8, RANKS_SHOWN = 64 };
@@ -73,11 +74,9 @@ static void put_sentence(struct buf *to, const struct style *style, const struct
     buf_end(&words, to);
 }
 
-/* Fills the cells of the row `i`. */
-typedef void fill_rank_row(struct cells *cells, const struct trace_ranks *r, uint32_t i, str *cell);
-
-static void fill_rank(struct cells *cells, const struct trace_ranks *r, uint32_t i, str *cell)
+static void fill_rank(struct cells *cells, const void *from, uint32_t i, str *cell)
 {
+    const struct trace_ranks *r = from;
     const struct trace_rank_row *row = &r->row[i];
     cell[0] = cell_signed(cells, row->rank);
     cell[1] = cell_count(cells, row->steps);
@@ -100,8 +99,9 @@ static void fill_rank(struct cells *cells, const struct trace_ranks *r, uint32_t
     cell[7] = cell_end(cells);
 }
 
-static void fill_step(struct cells *cells, const struct trace_ranks *r, uint32_t i, str *cell)
+static void fill_step(struct cells *cells, const void *from, uint32_t i, str *cell)
 {
+    const struct trace_ranks *r = from;
     const struct trace_rank_step_row *row = &r->step[i];
     cell[0] = cell_signed(cells, row->number);
     cell[1] = cell_ns(cells, row->shortest_ns);
@@ -111,9 +111,9 @@ static void fill_step(struct cells *cells, const struct trace_ranks *r, uint32_t
     cell[5] = cell_count(cells, row->ranks);
 }
 
-static void fill_collective(struct cells *cells, const struct trace_ranks *r, uint32_t i,
-                            str *cell)
+static void fill_collective(struct cells *cells, const void *from, uint32_t i, str *cell)
 {
+    const struct trace_ranks *r = from;
     const struct trace_rank_collective_row *row = &r->collective[i];
     cell[0] = cell_text(cells, row->name);
     cell[1] = cell_count(cells, row->calls);
@@ -122,29 +122,10 @@ static void fill_collective(struct cells *cells, const struct trace_ranks *r, ui
     cell[4] = cell_ns(cells, row->most_waiting_ns);
 }
 
-static void put_table(struct buf *to, const struct style *style, const struct trace_ranks *r,
-                      const struct text_column *columns, uint32_t count, uint32_t rows,
-                      uint32_t most, fill_rank_row *fill)
+static void put_table(struct buf *to, const struct style *style, const struct row_table *table)
 {
-    uint32_t shown = rows < most ? rows : most;
-    struct cells cells;
-    if (shown == 0)
-        return;
-    cells_init(&cells, style);
-    str *cell = cells_array(&cells, shown, count);
-    if (cell != NULL) {
-        for (uint32_t i = 0; i < shown; i++)
-            fill(&cells, r, i, cell + (size_t)i * count);
-        struct text_table table = { columns, count, shown, cell, 2 };
-        text_table(to, style, &table);
-    }
-    cells_free(&cells, to);
-    if (shown < rows) {
-        buf_text(to, "  and ");
-        human_counted(to, rows - shown, "row", style->ascii);
-        buf_text(to, " more\n");
-    }
-    buf_char(to, '\n');
+    if (row_table(to, style, table))
+        buf_char(to, '\n');
 }
 
 void trace_ranks_text(struct buf *to, const struct style *style, const struct trace_ranks *ranks,
@@ -172,11 +153,12 @@ void trace_ranks_text(struct buf *to, const struct style *style, const struct tr
     most = most == 0 ? ROWS_SHOWN : most;
     put_sentence(to, style, ranks);
     buf_char(to, '\n');
-    put_table(to, style, ranks, rank_columns, sizeof rank_columns / sizeof *rank_columns,
-              ranks->rows, ranks_most, fill_rank);
-    put_table(to, style, ranks, step_columns, sizeof step_columns / sizeof *step_columns,
-              ranks->steps, most, fill_step);
-    put_table(to, style, ranks, collective_columns,
-              sizeof collective_columns / sizeof *collective_columns, ranks->collectives, most,
-              fill_collective);
+    const struct row_table tables[] = {
+        { ROW_TABLE_COLUMNS(rank_columns), ranks->rows, ranks_most, ranks, fill_rank, "row" },
+        { ROW_TABLE_COLUMNS(step_columns), ranks->steps, most, ranks, fill_step, "row" },
+        { ROW_TABLE_COLUMNS(collective_columns), ranks->collectives, most, ranks, fill_collective,
+          "row" },
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        put_table(to, style, &tables[i]);
 }

@@ -11,49 +11,15 @@
 #include "base/str.h"
 #include "render/trace/trace_words.h"
 #include "render/write/cells.h"
+#include "render/write/row_table.h"
 #include "render/write/text.h"
 
 enum { NAME_LEAST = 16 };
 
-/* Fills the cells of the row `i`. */
-typedef void fill_row(struct cells *cells, const void *from, uint32_t i, str *cell);
-
-struct drawing {
-    const struct text_column *column;
-    uint32_t columns, rows, most;
-    const void *from;
-    fill_row *fill;
-    const char *one; /* what a row is, for the line about those left out */
-    uint64_t all;    /* rows with those that are not kept; 0: none are */
-    bool says_cut;   /* whether names that are cut are spoken of */
-};
-
-#define COLUMNS(array) .column = (array), .columns = sizeof(array) / sizeof *(array)
-
-static void draw(struct buf *to, const struct style *style, const struct drawing *d)
+static void draw(struct buf *to, const struct style *style, const struct row_table *table)
 {
-    uint32_t shown = d->rows < d->most ? d->rows : d->most;
-    struct cells cells;
-    if (shown == 0)
-        return;
-    cells_init(&cells, style);
-    str *cell = cells_array(&cells, shown, d->columns);
-    if (cell != NULL) {
-        for (uint32_t i = 0; i < shown; i++)
-            d->fill(&cells, d->from, i, cell + (size_t)i * d->columns);
-        struct text_table table = { d->column, d->columns, shown, cell, 2 };
-        text_table(to, style, &table);
-        if (d->says_cut && text_table_width(&table) > style->width)
-            buf_text(to, "  names are cut to fit the width; --csv has them whole\n");
-    }
-    cells_free(&cells, to);
-    uint64_t all = d->all > d->rows ? d->all : d->rows;
-    if (shown < all) {
-        buf_text(to, "  and ");
-        human_counted(to, all - shown, d->one, style->ascii);
-        buf_text(to, " more\n");
-    }
-    buf_char(to, '\n');
+    if (row_table(to, style, table))
+        buf_char(to, '\n');
 }
 
 /* Cells. */
@@ -117,7 +83,7 @@ void trace_steps_table(struct buf *to, const struct style *style, const struct t
         { "", false, false, 0, CUT_END },
     };
     enum { HOST_COLUMNS = 3 };
-    struct drawing d = { COLUMNS(columns), r->steps, most, r, fill_step, "step" };
+    struct row_table d = { ROW_TABLE_COLUMNS(columns), r->steps, most, r, fill_step, "step" };
     if (r->devices == 0) {
         d.columns = HOST_COLUMNS;
         d.fill = fill_host_step;
@@ -173,7 +139,7 @@ static void ops_table(struct buf *to, const struct style *style, const struct tr
     enum { DEVICE_COLUMNS = 2 };
     uint32_t hidden = r->figures.tables.kernels == 0 ? DEVICE_COLUMNS : 0;
     const struct ordered_ops ops = { r, order };
-    struct drawing d = { COLUMNS(columns), r->ops, most, &ops,
+    struct row_table d = { ROW_TABLE_COLUMNS(columns), r->ops, most, &ops,
                          hidden == 0 ? fill_op : fill_host_op, "row" };
     d.columns -= hidden;
     draw(to, style, &d);
@@ -215,7 +181,7 @@ void trace_kernels_table(struct buf *to, const struct style *style, const struct
         { "mean", true, false, 0, CUT_END },
     };
     const struct tables *t = &r->figures.tables;
-    struct drawing d = { COLUMNS(columns), t->kernels, most, t, fill_kernel, "name",
+    struct row_table d = { ROW_TABLE_COLUMNS(columns), t->kernels, most, t, fill_kernel, "name",
                          .says_cut = true };
     draw(to, style, &d);
 }
@@ -246,7 +212,7 @@ void trace_copies_table(struct buf *to, const struct style *style, const struct 
         { "rate", true, false, 0, CUT_END },
     };
     const struct tables *t = &r->figures.tables;
-    struct drawing d = { COLUMNS(columns), t->copies, most, t->copy, fill_copy, "kind" };
+    struct row_table d = { ROW_TABLE_COLUMNS(columns), t->copies, most, t->copy, fill_copy, "kind" };
     draw(to, style, &d);
 }
 
@@ -269,7 +235,7 @@ void trace_calls_table(struct buf *to, const struct style *style, const struct t
         { "mean", true, false, 0, CUT_END },
     };
     const struct tables *t = &r->figures.tables;
-    struct drawing d = { COLUMNS(columns), t->calls, most, t->call, fill_call, "call" };
+    struct row_table d = { ROW_TABLE_COLUMNS(columns), t->calls, most, t->call, fill_call, "call" };
     draw(to, style, &d);
     if (!t->has_delays)
         return;
@@ -305,7 +271,7 @@ void trace_memory_table(struct buf *to, const struct style *style, const struct 
         { "", false, false, 0, CUT_END },
     };
     const struct memory *m = &r->figures.memory;
-    struct drawing d = { COLUMNS(columns), m->rows, most, m->row, fill_memory, "device" };
+    struct row_table d = { ROW_TABLE_COLUMNS(columns), m->rows, most, m->row, fill_memory, "device" };
     draw(to, style, &d);
 }
 
@@ -385,11 +351,11 @@ static void device_gaps(struct buf *to, const struct style *style, const struct 
         { "on the device", false, true, 10, CUT_END },
     };
     const struct longest_gaps by_length = { d, first_ns };
-    struct drawing all[] = {
-        { COLUMNS(classes), d->gap_kinds, UINT32_MAX, d, fill_class, "class" },
-        { COLUMNS(reasons), d->blames, UINT32_MAX, d, fill_reason, "reason" },
-        { COLUMNS(bins), d->gaps > 0 ? GAP_BINS : 0, UINT32_MAX, d, fill_bin, "length" },
-        { COLUMNS(longest), d->longests, most, &by_length, fill_longest, "gap", .all = d->gaps },
+    struct row_table all[] = {
+        { ROW_TABLE_COLUMNS(classes), d->gap_kinds, UINT32_MAX, d, fill_class, "class" },
+        { ROW_TABLE_COLUMNS(reasons), d->blames, UINT32_MAX, d, fill_reason, "reason" },
+        { ROW_TABLE_COLUMNS(bins), d->gaps > 0 ? GAP_BINS : 0, UINT32_MAX, d, fill_bin, "length" },
+        { ROW_TABLE_COLUMNS(longest), d->longests, most, &by_length, fill_longest, "gap", .all = d->gaps },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         draw(to, style, &all[i]);

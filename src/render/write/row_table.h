@@ -1,0 +1,34 @@
+/* row_table.h - a table of which each row is filled by a function, up to so many rows. */
+#ifndef VRS_RENDER_WRITE_ROW_TABLE_H
+#define VRS_RENDER_WRITE_ROW_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "render/write/cells.h"
+#include "render/write/human.h"
+#include "render/write/text.h"
+
+/* Fills the cells of the row `i`. */
+typedef void fill_row(struct cells *cells, const void *from, uint32_t i, str *cell);
+
+struct row_table {
+    const struct text_column *column;
+    uint32_t columns, rows, most;
+    const void *from; /* handed to `fill` */
+    fill_row *fill;
+    const char *one; /* what a row is, for the line about those left out */
+    uint64_t all;    /* rows with those that are not kept; 0: none are */
+    bool says_cut;   /* whether names that are cut are spoken of */
+};
+
+#define ROW_TABLE_COLUMNS(array)                                                                   \
+    .column = (array), .columns = sizeof(array) / sizeof *(array)
+
+/* The table, two blanks in, then how many rows were left out; nothing where it has no row.  Returns
+ * whether it has one. */
+bool row_table(struct buf *to, const struct style *style, const struct row_table *table);
+
+#endif
