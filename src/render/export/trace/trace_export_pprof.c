@@ -15,29 +15,12 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "model/trace.h"
+#include "render/export/pprof.h"
 #include "render/export/trace/trace_export.h"
 #include "render/export/trace/trace_stacks.h"
 #include "render/write/gzip_out.h"
 #include "render/write/out.h"
 #include "render/write/protobuf.h"
-
-enum profile_field {
-    PROFILE_SAMPLE_TYPE = 1,
-    PROFILE_SAMPLE = 2,
-    PROFILE_LOCATION = 4,
-    PROFILE_FUNCTION = 5,
-    PROFILE_STRING = 6,
-    PROFILE_TIME_NANOS = 9,
-    PROFILE_DURATION_NANOS = 10,
-    PROFILE_COMMENT = 13,
-    PROFILE_DEFAULT_TYPE = 14
-};
-enum value_type_field { VALUE_TYPE = 1, VALUE_UNIT = 2 };
-enum sample_field { SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
-enum label_field { LABEL_KEY = 1, LABEL_STR = 2 };
-enum location_field { LOCATION_ID = 1, LOCATION_LINE = 4 };
-enum line_field { LINE_FUNCTION = 1, LINE_LINE = 2 };
-enum function_field { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_FILE = 4, FUNCTION_LINE = 5 };
 
 /* Rows of the profile's table of strings; those of the trace follow as they are met. */
 enum {
@@ -70,35 +53,14 @@ static const struct {
 
 struct profile {
     struct trace_exporting *e;
-    struct out *out;
-    struct buf message, inner, text;
-    uint32_t words;    /* rows of strings so far */
+    struct pprof to;
+    struct buf text;
     uint32_t *root, *root_place; /* of each path that is a root: its row of strings; as `place` */
     uint32_t *place;   /* of each string that is the name of a frame: its location, from 1 */
     uint32_t *path_of; /* of each location the first path, from 1 */
     uint32_t places;
     uint32_t rest; /* the location of frames that are left out; 0: none */
 };
-
-static void flush(struct profile *p, uint32_t field)
-{
-    proto_message(&p->out->text, field, &p->message);
-    out_flush(p->out, OUT_ENOUGH);
-}
-
-static uint32_t put_string(struct profile *p, str text)
-{
-    proto_str(&p->out->text, PROFILE_STRING, text);
-    out_flush(p->out, OUT_ENOUGH);
-    return p->words++;
-}
-
-static void put_type(struct profile *p, uint32_t type, uint32_t unit)
-{
-    proto_u64(&p->message, VALUE_TYPE, type);
-    proto_u64(&p->message, VALUE_UNIT, unit);
-    flush(p, PROFILE_SAMPLE_TYPE);
-}
 
 static uint32_t new_place(struct profile *p, uint32_t path)
 {
@@ -123,16 +85,16 @@ static void put_locations(struct profile *p, uint32_t path)
     for (uint32_t i = 0; i < frames; i++) {
         if (frame[i] == TRACE_FRAME_REST) {
             p->rest = p->rest != 0 ? p->rest : new_place(p, TRACE_FRAME_REST);
-            proto_number(&p->inner, p->rest);
+            proto_number(&p->to.inner, p->rest);
         } else if (c->at[frame[i]].parent != NO_ROW) {
-            proto_number(&p->inner, place_of(p, frame[i]));
+            proto_number(&p->to.inner, place_of(p, frame[i]));
         } else if (frames == 1) {
             p->root_place[frame[i]] = p->root_place[frame[i]] != 0 ? p->root_place[frame[i]]
                                                                    : new_place(p, frame[i]);
-            proto_number(&p->inner, p->root_place[frame[i]]);
+            proto_number(&p->to.inner, p->root_place[frame[i]]);
         }
     }
-    proto_message(&p->message, SAMPLE_LOCATION, &p->inner);
+    proto_message(&p->to.message, SAMPLE_LOCATION, &p->to.inner);
 }
 
 static void put_sample(struct profile *p, uint32_t path)
@@ -144,40 +106,32 @@ static void put_sample(struct profile *p, uint32_t path)
         return;
     put_locations(p, path);
     for (uint32_t i = 0; i < TRACE_WEIGHTS; i++)
-        proto_number(&p->inner, value[i]);
-    proto_message(&p->message, SAMPLE_VALUE, &p->inner);
-    proto_u64(&p->inner, LABEL_KEY, WORD_THREAD);
-    proto_u64(&p->inner, LABEL_STR, p->root[p->e->calls->at[path].root]);
-    proto_message(&p->message, SAMPLE_LABEL, &p->inner);
-    flush(p, PROFILE_SAMPLE);
+        proto_number(&p->to.inner, value[i]);
+    proto_message(&p->to.message, SAMPLE_VALUE, &p->to.inner);
+    pprof_label(&p->to, WORD_THREAD, p->root[p->e->calls->at[path].root]);
+    pprof_flush(&p->to, PROFILE_SAMPLE);
 }
 
 /* A Python frame is a line of a function; others have a name alone. */
 static void put_place(struct profile *p, uint32_t place)
 {
     struct frame_name f = { .line = 0 };
-    uint32_t frame = p->path_of[place], file = WORD_NONE;
+    uint32_t frame = p->path_of[place];
     p->text.len = 0;
     trace_frame_name(p->e, frame, &p->text);
     str name = buf_slice(&p->text);
     bool is_python = frame != TRACE_FRAME_REST && p->e->calls->at[frame].kind == SPAN_PYTHON &&
                      frame_name_read(name, &f);
-    uint32_t word = put_string(p, is_python ? f.function : name);
-    if (is_python)
-        file = put_string(p, f.file);
-    proto_u64(&p->message, FUNCTION_ID, place);
-    proto_u64(&p->message, FUNCTION_NAME, word);
+    struct pprof_place made = { .id = place,
+                                .has_file = is_python,
+                                .has_line = is_python,
+                                .begins_there = true };
+    made.name = pprof_string(&p->to, is_python ? f.function : name);
     if (is_python) {
-        proto_u64(&p->message, FUNCTION_FILE, file);
-        proto_u64(&p->message, FUNCTION_LINE, f.line);
+        made.file = pprof_string(&p->to, f.file);
+        made.line = f.line;
     }
-    flush(p, PROFILE_FUNCTION);
-    proto_u64(&p->inner, LINE_FUNCTION, place);
-    if (is_python)
-        proto_u64(&p->inner, LINE_LINE, f.line);
-    proto_u64(&p->message, LOCATION_ID, place);
-    proto_message(&p->message, LOCATION_LINE, &p->inner);
-    flush(p, PROFILE_LOCATION);
+    pprof_place(&p->to, &made);
 }
 
 /* When the trace began, where its clock tells, and how long it lasts. */
@@ -188,8 +142,8 @@ static void put_time(struct profile *p)
     if (!s->has_range)
         return;
     if (base != TRACE_UNKNOWN && base > 0 && s->first_ns >= 0 && s->first_ns < INT64_MAX - base)
-        proto_u64(&p->out->text, PROFILE_TIME_NANOS, (uint64_t)(base + s->first_ns));
-    proto_u64(&p->out->text, PROFILE_DURATION_NANOS, (uint64_t)(s->last_ns - s->first_ns));
+        proto_u64(&p->to.out->text, PROFILE_TIME_NANOS, (uint64_t)(base + s->first_ns));
+    proto_u64(&p->to.out->text, PROFILE_DURATION_NANOS, (uint64_t)(s->last_ns - s->first_ns));
 }
 
 static enum vrs_status put_all(struct profile *p, struct vrs_error *err)
@@ -203,47 +157,39 @@ static enum vrs_status put_all(struct profile *p, struct vrs_error *err)
     if (p->place == NULL || p->path_of == NULL || p->root == NULL || p->root_place == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < WORDS_FIRST; i++)
-        put_string(p, str_from(fixed_words[i]));
+        pprof_string(&p->to, str_from(fixed_words[i]));
     for (uint32_t i = 0; i < TRACE_WEIGHTS; i++)
-        put_type(p, types[i].type, types[i].unit);
+        pprof_type(&p->to, types[i].type, types[i].unit);
     for (uint32_t i = 0; i < c->len; i++) {
         if (c->at[i].parent != NO_ROW)
             continue;
         p->text.len = 0;
         trace_frame_name(p->e, i, &p->text);
-        p->root[i] = put_string(p, buf_slice(&p->text));
+        p->root[i] = pprof_string(&p->to, buf_slice(&p->text));
     }
     for (uint32_t i = 0; i < c->len; i++)
         put_sample(p, i);
     for (uint32_t i = 1; i <= p->places; i++)
         put_place(p, i);
-    p->text.len = 0;
-    buf_text(&p->text, "vramscope ");
-    buf_text(&p->text, p->e->tool);
-    uint32_t comment = put_string(p, buf_slice(&p->text));
-    uint32_t cut = p->e->cut.len > 0 ? put_string(p, p->e->cut) : WORD_NONE;
+    struct pprof_comments comments = pprof_comment_words(&p->to, p->e->tool, p->e->cut);
     put_time(p);
-    proto_u64(&p->out->text, PROFILE_COMMENT, comment);
-    if (cut != WORD_NONE)
-        proto_u64(&p->out->text, PROFILE_COMMENT, cut);
+    pprof_comments(&p->to, comments);
     for (uint32_t i = 0; i < TRACE_WEIGHTS; i++)
         if (types[i].weight == p->e->weight)
-            proto_u64(&p->out->text, PROFILE_DEFAULT_TYPE, types[i].type);
-    return p->message.failed || p->inner.failed || p->text.failed ? vrs_no_memory(err) : VRS_OK;
+            proto_u64(&p->to.out->text, PROFILE_DEFAULT_TYPE, types[i].type);
+    return pprof_failed(&p->to) || p->text.failed ? vrs_no_memory(err) : VRS_OK;
 }
 
 enum vrs_status trace_export_pprof(struct trace_exporting *e, struct out *out,
                                    struct vrs_error *err)
 {
     struct gzip_out gzip;
-    struct profile p = { .e = e, .out = &gzip.plain };
+    struct profile p = { .e = e };
     TRY(gzip_out_begin(&gzip, out, err));
-    buf_init(&p.message, SIZE_MAX / 2);
-    buf_init(&p.inner, SIZE_MAX / 2);
+    pprof_init(&p.to, &gzip.plain);
     buf_init(&p.text, SIZE_MAX / 2);
     enum vrs_status status = put_all(&p, err);
-    buf_free(&p.message);
-    buf_free(&p.inner);
+    pprof_free(&p.to);
     buf_free(&p.text);
     enum vrs_status ended = gzip_out_end(&gzip, status == VRS_OK ? err : NULL);
     return status != VRS_OK ? status : ended;
