@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "doc.h"
+#include "held.h"
 #include "vramscope/snapshot.h"
 #include "vramscope/trace.h"
 #include "vramscope/vramscope.h"
@@ -104,14 +105,8 @@ void opened_unlock(struct opened *o)
     PyThread_release_lock(o->lock);
 }
 
-struct file {
-    PyObject_HEAD struct core_state *state;
-    struct opened *opened; /* NULL: closed */
-    PyObject *path;        /* None: of no file */
-};
-
 struct recording {
-    PyObject_HEAD struct file *file;
+    PyObject_HEAD struct held *file;
     const struct vrs_recording *recording;
 };
 
@@ -120,48 +115,7 @@ struct recording {
 PyObject *file_make(struct core_state *state, struct vrs_file *opened, PyObject *path,
                     PyObject *shown)
 {
-    struct opened *o = opened_make((struct opened_what){ .file = opened },
-                                   path == NULL ? NULL : PyBytes_AsString(path));
-    struct file *f = o == NULL ? NULL : PyObject_New(struct file, state->file);
-    if (f == NULL) {
-        if (o != NULL)
-            opened_leave(o);
-        return NULL;
-    }
-    f->state = state;
-    f->opened = o;
-    f->path = Py_NewRef(shown == NULL ? Py_None : shown);
-    return (PyObject *)f;
-}
-
-static void file_dealloc(PyObject *self)
-{
-    struct file *f = (struct file *)self;
-    PyTypeObject *type = Py_TYPE(self);
-    if (f->opened != NULL)
-        opened_leave(f->opened);
-    Py_XDECREF(f->path);
-    PyObject_Free(self);
-    Py_DECREF(type);
-}
-
-/* False with ValueError set. */
-static bool is_open(const struct file *f)
-{
-    if (f->opened == NULL)
-        PyErr_SetString(PyExc_ValueError, "closed");
-    return f->opened != NULL;
-}
-
-static PyObject *file_close(PyObject *self, PyObject *unused)
-{
-    struct file *f = (struct file *)self;
-    struct opened *o = f->opened;
-    (void)unused;
-    f->opened = NULL;
-    if (o != NULL)
-        opened_leave(o);
-    return Py_NewRef(Py_None);
+    return held_make(state->file, state, (struct opened_what){ .file = opened }, path, shown);
 }
 
 PyObject *enter_self(PyObject *self, PyObject *unused)
@@ -170,24 +124,18 @@ PyObject *enter_self(PyObject *self, PyObject *unused)
     return Py_NewRef(self);
 }
 
-static PyObject *file_exit(PyObject *self, PyObject *args)
-{
-    (void)args;
-    return file_close(self, NULL);
-}
-
 static Py_ssize_t file_length(PyObject *self)
 {
-    struct file *f = (struct file *)self;
-    return is_open(f) ? (Py_ssize_t)vrs_count(f->opened->file) : -1;
+    struct held *f = (struct held *)self;
+    return held_is_open(f) ? (Py_ssize_t)vrs_count(f->opened->file) : -1;
 }
 
 static PyObject *file_item(PyObject *self, Py_ssize_t i)
 {
-    struct file *f = (struct file *)self;
+    struct held *f = (struct held *)self;
     const struct vrs_recording *recording;
     struct vrs_error err;
-    if (!is_open(f))
+    if (!held_is_open(f))
         return NULL;
     if (i < 0 || i >= (Py_ssize_t)vrs_count(f->opened->file)) {
         PyErr_SetString(PyExc_IndexError, "there is no such recording in the file");
@@ -198,16 +146,16 @@ static PyObject *file_item(PyObject *self, Py_ssize_t i)
     struct recording *r = PyObject_New(struct recording, f->state->recording);
     if (r == NULL)
         return NULL;
-    r->file = (struct file *)Py_NewRef(self);
+    r->file = (struct held *)Py_NewRef(self);
     r->recording = recording;
     return (PyObject *)r;
 }
 
 static PyObject *file_names(PyObject *self, void *closure)
 {
-    struct file *f = (struct file *)self;
+    struct held *f = (struct held *)self;
     (void)closure;
-    if (!is_open(f))
+    if (!held_is_open(f))
         return NULL;
     uint32_t count = vrs_count(f->opened->file);
     PyObject *list = PyList_New((Py_ssize_t)count);
@@ -220,37 +168,24 @@ static PyObject *file_names(PyObject *self, void *closure)
     return list;
 }
 
-static PyObject *file_path(PyObject *self, void *closure)
-{
-    (void)closure;
-    return Py_NewRef(((struct file *)self)->path);
-}
-
-static PyObject *file_views(PyObject *self, void *closure)
-{
-    struct file *f = (struct file *)self;
-    (void)closure;
-    return is_open(f) ? PyLong_FromSize_t(atomic_load(&f->opened->columns)) : NULL;
-}
-
 static PyObject *file_repr(PyObject *self)
 {
-    struct file *f = (struct file *)self;
+    struct held *f = (struct held *)self;
     return PyUnicode_FromFormat("<vramscope.File %R%s>", f->path,
                                 f->opened == NULL ? ", closed" : "");
 }
 
 static PyMethodDef file_methods[] = {
-    { "close", file_close, METH_NOARGS, file_close_doc },
+    { "close", held_close, METH_NOARGS, file_close_doc },
     { "__enter__", enter_self, METH_NOARGS, NULL },
-    { "__exit__", file_exit, METH_VARARGS, NULL },
+    { "__exit__", held_exit, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },
 };
 
 static PyGetSetDef file_members[] = {
     { "names", file_names, NULL, "The entries of an HTML page; [\"\"] for one recording.", NULL },
-    { "path", file_path, NULL, "As it was opened; None for bytes and streams.", NULL },
-    { "views", file_views, NULL, "How many columns keep the memory.", NULL },
+    { "path", held_path, NULL, "As it was opened; None for bytes and streams.", NULL },
+    { "views", held_views, NULL, "How many columns keep the memory.", NULL },
     { NULL, NULL, NULL, NULL, NULL },
 };
 
@@ -263,7 +198,7 @@ static PyType_Slot file_slots[] = {
            ">>> with vramscope.open(\"examples/leak.pickle\") as file:\n"
            "...     len(file), file.path\n"
            "(1, 'examples/leak.pickle')") },
-    { Py_tp_dealloc, SLOT(file_dealloc) },
+    { Py_tp_dealloc, SLOT(held_dealloc) },
     { Py_tp_repr, SLOT(file_repr) },
     { Py_tp_methods, file_methods },
     { Py_tp_getset, file_members },
@@ -274,7 +209,7 @@ static PyType_Slot file_slots[] = {
 
 PyType_Spec file_spec = {
     .name = "vramscope.File",
-    .basicsize = sizeof(struct file),
+    .basicsize = sizeof(struct held),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
     .slots = file_slots,
 };
@@ -289,7 +224,7 @@ bool is_recording(struct core_state *state, PyObject *object)
 const struct vrs_recording *recording_use(PyObject *recording, struct opened **ret_opened)
 {
     struct recording *r = (struct recording *)recording;
-    if (!is_open(r->file))
+    if (!held_is_open(r->file))
         return NULL;
     *ret_opened = opened_use(r->file->opened);
     return r->recording;
@@ -413,7 +348,7 @@ static PyObject *recording_string(PyObject *self, PyObject *id)
 
 static PyObject *recording_close(PyObject *self, PyObject *unused)
 {
-    return file_close((PyObject *)((struct recording *)self)->file, unused);
+    return held_close((PyObject *)((struct recording *)self)->file, unused);
 }
 
 static PyObject *recording_exit(PyObject *self, PyObject *args)
@@ -465,7 +400,7 @@ static int recording_contains(PyObject *self, PyObject *name)
 
 static PyObject *recording_repr(PyObject *self)
 {
-    struct file *f = ((struct recording *)self)->file;
+    struct held *f = ((struct recording *)self)->file;
     return PyUnicode_FromFormat("<vramscope.Recording of %R%s>", f->path,
                                 f->opened == NULL ? ", closed" : "");
 }

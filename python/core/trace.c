@@ -1,64 +1,32 @@
 /* trace.c - traces of the profiler: columns by name, and where the time went. */
 #include "core.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "doc.h"
+#include "held.h"
 #include "options.h"
 #include "vramscope/trace.h"
 #include "vramscope/vramscope.h"
 
-struct trace {
-    PyObject_HEAD struct core_state *state;
-    struct opened *opened; /* NULL: closed */
-    PyObject *path;        /* None: of no file */
-};
-
 PyObject *trace_make(struct core_state *state, struct vrs_trace *opened, PyObject *path,
                      PyObject *shown)
 {
-    struct opened *o = opened_make((struct opened_what){ .trace = opened },
-                                   path == NULL ? NULL : PyBytes_AsString(path));
-    struct trace *t = o == NULL ? NULL : PyObject_New(struct trace, state->trace);
-    if (t == NULL) {
-        if (o != NULL)
-            opened_leave(o);
-        return NULL;
-    }
-    t->state = state;
-    t->opened = o;
-    t->path = Py_NewRef(shown == NULL ? Py_None : shown);
-    return (PyObject *)t;
-}
-
-static void trace_dealloc(PyObject *self)
-{
-    struct trace *t = (struct trace *)self;
-    PyTypeObject *type = Py_TYPE(self);
-    if (t->opened != NULL)
-        opened_leave(t->opened);
-    Py_XDECREF(t->path);
-    PyObject_Free(self);
-    Py_DECREF(type);
+    return held_make(state->trace, state, (struct opened_what){ .trace = opened }, path, shown);
 }
 
 /* The trace for a call, to be left after it; NULL with ValueError set. */
-static struct opened *trace_use(const struct trace *t)
+static struct opened *trace_use(const struct held *t)
 {
-    if (t->opened == NULL) {
-        PyErr_SetString(PyExc_ValueError, "closed");
-        return NULL;
-    }
-    return opened_use(t->opened);
+    return held_is_open(t) ? opened_use(t->opened) : NULL;
 }
 
 /* Questions. */
 
 /* Asks with the options that the arguments filled; NULL with an exception set. */
-static PyObject *ask_trace(struct trace *t, const struct vrs_trace_options *options)
+static PyObject *ask_trace(struct held *t, const struct vrs_trace_options *options)
 {
     struct opened *o = trace_use(t);
     struct vrs_result *result = NULL;
@@ -86,7 +54,7 @@ static PyObject *answer(PyObject *self, PyObject *args, PyObject *kwargs, const 
         { "path", PATH, offsetof(struct vrs_trace_options, path), 0 },
         OPTIONS_END,
     };
-    struct trace *t = (struct trace *)self;
+    struct held *t = (struct held *)self;
     const struct signature signature = { name, given, 0, 0, false };
     struct vrs_trace_options options = { .size = sizeof options, .sections = sections };
     struct call c;
@@ -121,7 +89,7 @@ TRACE_PARTS(ASK)
 /* KeyError where there is no such column. */
 static PyObject *trace_column(PyObject *self, PyObject *name)
 {
-    struct trace *t = (struct trace *)self;
+    struct held *t = (struct held *)self;
     struct vrs_span span;
     struct vrs_error err;
     PyObject *bytes = PyUnicode_Check(name) ? PyUnicode_AsUTF8String(name) : NULL;
@@ -209,7 +177,7 @@ static PyObject *trace_string(PyObject *self, PyObject *id)
     unsigned long n = PyLong_AsUnsignedLong(id);
     if (PyErr_Occurred())
         return NULL;
-    struct opened *o = trace_use((struct trace *)self);
+    struct opened *o = trace_use((struct held *)self);
     if (o == NULL)
         return NULL;
     size_t len = 0;
@@ -235,40 +203,6 @@ MIXIN(get)
 
 /* The object itself. */
 
-static PyObject *trace_close(PyObject *self, PyObject *unused)
-{
-    struct trace *t = (struct trace *)self;
-    struct opened *o = t->opened;
-    (void)unused;
-    t->opened = NULL;
-    if (o != NULL)
-        opened_leave(o);
-    return Py_NewRef(Py_None);
-}
-
-static PyObject *trace_exit(PyObject *self, PyObject *args)
-{
-    (void)args;
-    return trace_close(self, NULL);
-}
-
-static PyObject *trace_path(PyObject *self, void *closure)
-{
-    (void)closure;
-    return Py_NewRef(((struct trace *)self)->path);
-}
-
-static PyObject *trace_views(PyObject *self, void *closure)
-{
-    struct opened *o = trace_use((struct trace *)self);
-    (void)closure;
-    if (o == NULL)
-        return NULL;
-    size_t columns = atomic_load(&o->columns);
-    opened_leave(o);
-    return PyLong_FromSize_t(columns);
-}
-
 /* The names of the numbers in "spans.kind". */
 static PyObject *trace_kinds(PyObject *self, void *closure)
 {
@@ -286,7 +220,7 @@ static PyObject *trace_kinds(PyObject *self, void *closure)
 
 static PyObject *trace_repr(PyObject *self)
 {
-    struct trace *t = (struct trace *)self;
+    struct held *t = (struct held *)self;
     return PyUnicode_FromFormat("<vramscope.Trace of %R%s>", t->path,
                                 t->opened == NULL ? ", closed" : "");
 }
@@ -302,17 +236,17 @@ static PyMethodDef trace_methods[] = {
     { "values", trace_values, METH_VARARGS, trace_values_doc },
     { "items", trace_items, METH_VARARGS, trace_items_doc },
     { "get", trace_get, METH_VARARGS, trace_get_doc },
-    { "close", trace_close, METH_NOARGS, trace_close_doc },
+    { "close", held_close, METH_NOARGS, trace_close_doc },
     { "__enter__", enter_self, METH_NOARGS, NULL },
-    { "__exit__", trace_exit, METH_VARARGS, NULL },
+    { "__exit__", held_exit, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },
 };
 
 static PyGetSetDef trace_members[] = {
     { "columns", trace_columns, NULL, "The names of all columns, \"table.column\".", NULL },
     { "kinds", trace_kinds, NULL, "What the numbers in \"spans.kind\" mean: \"kernel\", ...", NULL },
-    { "path", trace_path, NULL, "As it was opened; None for bytes and streams.", NULL },
-    { "views", trace_views, NULL, "How many columns keep the memory.", NULL },
+    { "path", held_path, NULL, "As it was opened; None for bytes and streams.", NULL },
+    { "views", held_views, NULL, "How many columns keep the memory.", NULL },
     { NULL, NULL, NULL, NULL, NULL },
 };
 
@@ -327,7 +261,7 @@ static PyType_Slot trace_slots[] = {
            ">>> with vramscope.load(\"examples/traces/training.pt.trace.json.gz\") as trace:\n"
            "...     len(trace[\"spans.start\"]) == len(trace[\"spans.duration\"]) > 1000\n"
            "True") },
-    { Py_tp_dealloc, SLOT(trace_dealloc) },
+    { Py_tp_dealloc, SLOT(held_dealloc) },
     { Py_tp_repr, SLOT(trace_repr) },
     { Py_tp_methods, trace_methods },
     { Py_tp_getset, trace_members },
@@ -340,7 +274,7 @@ static PyType_Slot trace_slots[] = {
 
 PyType_Spec trace_spec = {
     .name = "vramscope.Trace",
-    .basicsize = sizeof(struct trace),
+    .basicsize = sizeof(struct held),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
     .slots = trace_slots,
 };
