@@ -226,7 +226,7 @@ def recording(path, pairs):
 def test_invented_frames_are_decided_as_before(seed, tmp_path):
     chance = random.Random(seed)
     stack = lambda: [random_frame(chance) for _ in range(chance.choice((0, 1, 1, 1, 2, 3)))]
-    told = check(recording(tmp_path / "invented.pickle", [(stack(), stack()) for _ in range(3000)]), tmp_path)
+    told = check(recording(tmp_path / "invented.pickle", [(stack(), stack()) for _ in range(some(1000, 3000))]), tmp_path)
     # Where several say the same, the first and the last of them are seen.
     assert {MEANT[key] for key in told} == set(MEANT.values())
 
@@ -234,7 +234,7 @@ def test_invented_frames_are_decided_as_before(seed, tmp_path):
 def test_no_frame_takes_too_long(tmp_path):
     """Words that nearly match begin at many places, or never end; of these names are as long as they are looked at."""
     words = [p for p in PIECES if len(p) > 3] + ["/torch/distributed/reduce", "/torch/optim/", "optim:", "/a", "cub::s", "cudnnW"]
-    pairs, every = [], some(8, 1)
+    pairs, every = [], some(24, 1)
     for i, word in enumerate(words):
         for other in words[i::every]:
             text = (word + other) * (600 // len(word + other) + 1)

@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from conftest import ROOT, entries, run
+from conftest import ROOT, entries, run, some
 from recordings import tiny, writers
 from test_export import on_terminal
 
-EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))
+EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))[:some(3, None)]
 # The list of an answer whose rows are the table, and what the question needs.
 TABLES = {"report": ("devices", []), "peak": ("rows", []), "oom": ("must_go", []), "leaks": ("sites", []),
           "fragments": ("groups", ["--all-metrics"]), "steps": ("phases", []), "categories": ("by_category", []),

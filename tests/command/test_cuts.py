@@ -87,8 +87,8 @@ def check_cuts(folder, stem, data, places):
 
 @pytest.mark.parametrize("shape,form", CASES)
 def test_every_byte(tmp_path, shape, form):
-    """Of each four one in `make test`."""
-    data, every = FORMS[form](getattr(tiny, shape)()), some(4, 1)
+    """Of each eight one in `make test`."""
+    data, every = FORMS[form](getattr(tiny, shape)()), some(8, 1)
     problems = check_cuts(tmp_path, form, data, range(1 + random.Random(shape + form).randrange(every), len(data), every))
     assert not problems, "%d of %d bytes: %s" % (len(problems), len(data), problems[:5])
 

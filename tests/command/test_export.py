@@ -27,8 +27,8 @@ TABLES = ("devices", "allocations", "events", "curves", "segments", "blocks", "s
 
 
 def sources():
-    """In `make test` two examples and every third script."""
-    return EXAMPLES[:some(2, None)] + [scripts.SCRIPTS / (n + ".script") for n in scripts.NAMES[::some(3, 1)]]
+    """In `make test` one example and every sixth script."""
+    return EXAMPLES[:some(1, None)] + [scripts.SCRIPTS / (n + ".script") for n in scripts.NAMES[::some(6, 1)]]
 
 
 @pytest.fixture(params=sources(), ids=lambda p: p.stem)

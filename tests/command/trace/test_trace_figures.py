@@ -9,7 +9,7 @@ from recordings import traces, writers
 
 from conftest import answers, run, some
 
-SEEDS = range(some(4, 80))
+SEEDS = range(some(3, 80))
 FORMS_BYTES = some(100_000, 1 << 30)  # unpacked; larger real traces are read in their own form alone
 
 

@@ -5,7 +5,7 @@ import pytest
 from recordings import random_recording, scripts, writers
 
 import browser as chromium
-from conftest import ROOT, run
+from conftest import ROOT, run, some
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))
 
@@ -46,7 +46,7 @@ def human(count):
     return "%d B" % count
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.name)
+@pytest.mark.parametrize("path", EXAMPLES[::some(3, 1)], ids=lambda p: p.name)
 def test_the_page_opens_on_the_peak(browser, tmp_path, path):
     page = opened(browser, path, tmp_path)
     count, event = told_peak(path)
@@ -93,6 +93,7 @@ alloc d 6MiB any pool 7
     page.close()
 
 
+@pytest.mark.long
 def test_both_curves_of_a_difference_are_there(browser, tmp_path):
     """In a page of one device too, whose blocks are given back once they are decoded."""
     page = opened(browser, ROOT / "examples/oom.pickle", tmp_path)
@@ -145,6 +146,7 @@ def test_hostile_text_is_shown_as_text(browser, tmp_path):
     page.close()
 
 
+@pytest.mark.long
 def test_an_expression_that_never_ends_is_ended(browser, tmp_path):
     name = "a" * 60
     frames = '[{"name": "%s", "filename": "train.py", "line": 3}]' % name
@@ -160,7 +162,7 @@ def test_an_expression_that_never_ends_is_ended(browser, tmp_path):
     page.close()
 
 
-@pytest.mark.parametrize("seed", range(0, 40, 5))
+@pytest.mark.parametrize("seed", range(0, 40, some(20, 5)))
 def test_random_recordings_open(browser, tmp_path, seed):
     path = tmp_path / "random.pickle"
     path.write_bytes(writers.pickled(random_recording.make(seed), 4))

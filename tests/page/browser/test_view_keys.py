@@ -49,6 +49,7 @@ def test_views(page):
         page.wait("document.querySelector('[role=tab][aria-selected=true] kbd').textContent === '%s'" % key)
 
 
+@pytest.mark.long
 def test_cursor_by_column_and_by_event(page):
     before, after = changed(page, "ArrowRight", at)
     assert after > before, "one column of two states"
@@ -62,6 +63,7 @@ def test_cursor_by_column_and_by_event(page):
     page.says("#status-text", "event %d " % (after - 1))
 
 
+@pytest.mark.long
 def test_pan_and_zoom(page):
     for key, sign in (("d", 1), ("a", -1), ("l", 1), ("j", -1)):
         (a, b), (c, d) = changed(page, key, span)
@@ -75,6 +77,7 @@ def test_pan_and_zoom(page):
     assert span(page)[0] == 0 and span(page)[1] > 3000
 
 
+@pytest.mark.long
 def test_peak_oom_steps(page):
     changed(page, "p", at)
     page.says("#status-text", "peak")
@@ -90,6 +93,7 @@ def test_peak_oom_steps(page):
         page.wait("!document.getElementById('range').hidden")
 
 
+@pytest.mark.long
 def test_marks_range_and_their_zoom(page):
     changed(page, "m", lambda p: p.state().get("marks"))
     assert page.state()["marks"] == "2000"
@@ -130,6 +134,7 @@ def test_bands_enter_stack_and_fold(page):
     pressed(page, "Escape", "!document.getElementById('details').classList.contains('pinned')")
 
 
+@pytest.mark.long
 def test_grouping_axis_and_y(page):
     by = lambda p: p.state()["by"]  # noqa: E731
     before, after = changed(page, "g", by)
@@ -143,6 +148,7 @@ def test_grouping_axis_and_y(page):
     pressed(page, "y", "location.hash.includes('y=0-&')")
 
 
+@pytest.mark.long
 def test_undo_and_redo(page):
     start = span(page)
     for key in ("w", "d", "w"):
@@ -159,6 +165,7 @@ def test_undo_and_redo(page):
     assert span(page) == end
 
 
+@pytest.mark.long
 def test_find_and_visits(page):
     pressed(page, "/", "document.activeElement.id === 'query'")
     page.type("cat:parameter")
@@ -174,6 +181,7 @@ def test_find_and_visits(page):
     pressed(page, "Escape", "!location.hash.includes('q=')")
 
 
+@pytest.mark.long
 def test_theme_patterns_table_export_help(page):
     theme = page.ask("document.documentElement.dataset.theme")
     pressed(page, "t", "document.documentElement.dataset.theme !== '%s'" % theme)
@@ -209,6 +217,7 @@ def test_keys_named_in_the_dialog_are_those_that_work(page):
     assert sorted(listed) == sorted(table)
 
 
+@pytest.mark.long
 def test_single_keys_can_be_switched_off(page):
     page.press("?")
     page.wait("document.getElementById('help').open")
@@ -264,6 +273,7 @@ def test_tab_order_is_reading_order_and_nothing_catches_it(page):
         assert seen and style == "solid" and width >= 2, name
 
 
+@pytest.mark.long
 def test_the_live_region_speaks_at_most_twice_a_second(page):
     page.ask("self.spoken = []; new MutationObserver(() => self.spoken.push([performance.now(),"
              " document.getElementById('live').textContent])).observe(document.getElementById('live'),"

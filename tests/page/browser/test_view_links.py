@@ -19,8 +19,8 @@ def until(page, key, value, seconds=10):
 
 
 @pytest.mark.parametrize("keys, clicks", [
-    ("2gw", 1), ("3", 1), ("mW...m", 1),
-    *some([], [("wwd", 1), ("]}f", 1), ("xw", 0), ("4.", 0), ("Kt", 1), ("5", 0)])])
+    ("mW...m", 1),
+    *some([], [("2gw", 1), ("3", 1), ("wwd", 1), ("]}f", 1), ("xw", 0), ("4.", 0), ("Kt", 1), ("5", 0)])])
 def test_a_copied_link_shows_the_same_picture(pages, keys, clicks):
     page = pages(EXAMPLES / "oom.pickle")
     page.settled()
@@ -71,6 +71,7 @@ def test_back_undoes_and_forward_does_again(pages):
     assert page.state() == last
 
 
+@pytest.mark.long
 def test_back_returns_to_another_device(pages):
     page = pages(scripts.make("late_streams"))
     page.settled()
@@ -89,6 +90,7 @@ def test_back_returns_to_another_device(pages):
     assert page.state() == before
 
 
+@pytest.mark.long
 def test_undo_returns_to_another_device(pages):
     page = pages(scripts.make("late_streams"))
     page.settled()
@@ -136,6 +138,7 @@ def test_a_wrong_value_falls_back_alone_with_a_note(pages, key, value):
     check(pages(EXAMPLES / "leak.pickle", fragment=wrong_link(key, value)), key, value)
 
 
+@pytest.mark.long
 def test_wrong_values_in_an_open_page(pages):
     page = pages(EXAMPLES / "leak.pickle")
     for key, value in WRONG[::some(2, 1)]:
@@ -153,6 +156,7 @@ def test_a_time_that_was_not_recorded_falls_back(pages):
     page.sound()
 
 
+@pytest.mark.long
 def test_keys_that_change_the_view_fast_are_not_refused(pages):
     """A browser refuses more than some hundred changes of the address in a few seconds, and says so aloud."""
     page = pages(EXAMPLES / "oom.pickle")

@@ -93,6 +93,7 @@ def test_devices_have_names_of_their_own(tmp_path):
             size: "of %d on %d" % (size, number) for size in (20, 22, 28)}
 
 
+@pytest.mark.long
 def test_names_narrow_with_the_page_and_go_last_but_addresses(tmp_path):
     """Random names fill a page that may not be large: they go, and the page says so."""
     body = "".join("alloc a%d %d init\n" % (i, (i + 1) << 20) for i in range(2000))
@@ -167,6 +168,7 @@ def test_details_say_what_the_program_said(pages, layers):
     shown.sound()
 
 
+@pytest.mark.long
 def test_what_has_no_name_says_nothing_of_one(pages, layers):
     shown = pages(layers)
     shown.settled()
@@ -191,7 +193,7 @@ def test_lines_that_name_a_block_have_its_name(pages, layers):
     shown.sound()
 
 
-@pytest.mark.parametrize("name", NAMES[::some(3, 1)], ids=lambda name: ascii(name[:9]))
+@pytest.mark.parametrize("name", NAMES[::some(5, 1)], ids=lambda name: ascii(name[:9]))
 def test_hostile_names_are_text(pages, tmp_path, name):
     said = {"kind": name, "name": name, "shape": [1], "dtype": name, "of": name, "shared": [name, name]}
     path = named.written(tmp_path, scripts.make(named.LAYERS), {20: said, 22: said})

@@ -76,6 +76,7 @@ def seen(page, wanted=()):
     return found
 
 
+@pytest.mark.long
 def test_every_form_of_the_program_shows_the_same(opened):
     wanted = seen(opened("source"))
     for form in some(["minified"], ["bare", "minified"]):

@@ -126,6 +126,7 @@ def states(page):
     return int(float(page.state()["x"].split("-")[1]))
 
 
+@pytest.mark.long
 def test_the_previous_output_lives_into_the_next_forward(page):
     """C03: the old value is freed only after the next step has made its own."""
     text = details(page, "size%3D24MiB")
@@ -136,6 +137,7 @@ def test_the_previous_output_lives_into_the_next_forward(page):
     assert born + 1 < second < end + 1
 
 
+@pytest.mark.long
 def test_activations_fall_while_gradients_rise(page):
     """C06: and gradients are gone after zero_grad."""
     text = details(page, "cat%3Agradient")
@@ -163,6 +165,7 @@ def test_state_appears_once_at_the_end_of_the_first_step(page):
     page.says("#view > :not([hidden])", "Nothing that matters grows from step to step.")
 
 
+@pytest.mark.long
 def test_thin_spikes_are_temporaries_with_their_operator(page):
     """C18, C12: the stack and the place of a workspace are a click away."""
     text = details(page, "size%3D40MiB")

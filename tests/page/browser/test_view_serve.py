@@ -573,6 +573,7 @@ def sound(page, address):
     assert [c for c in page.complaints() if not c.startswith("request of " + address)] == []
 
 
+@pytest.mark.long
 def test_the_index_is_sorted_by_any_column(browser, tmp_path):
     """Numbers by size, text as people count, what is not known last; each heading is a button."""
     for rank, path in zip((2, 10, 1), EXAMPLES):

@@ -92,6 +92,7 @@ COUNT_STREAMS = """globalThis.streams = 0; const Plain = DecompressionStream;
     globalThis.DecompressionStream = class extends Plain { constructor(how) { super(how); streams++; } };"""
 
 
+@pytest.mark.long
 def test_without_a_worker_nothing_is_unpacked_twice(pages):
     """The program, then each column once: only a worker is not waited for."""
     page = pages(ROOT / "examples" / "leak.pickle", before=lambda page: page.send(
@@ -121,6 +122,7 @@ SPY = """globalThis.said = []; const proto = CanvasRenderingContext2D.prototype,
     proto.fillText = function (text, ...rest) { said.push(text); return plain.call(this, text, ...rest); };"""
 
 
+@pytest.mark.long
 def test_no_axis_is_drawn_before_there_is_a_curve(pages):
     page = pages(ROOT / "examples" / "leak.pickle",
                  before=lambda page: page.send("Page.addScriptToEvaluateOnNewDocument", source=SPY))
@@ -129,6 +131,7 @@ def test_no_axis_is_drawn_before_there_is_a_curve(pages):
     assert "start" in page.ask("said")
 
 
+@pytest.mark.long
 def test_in_time_what_is_out_of_sight_is_marked_nowhere(pages):
     """Neither the cursor nor the life of what is pinned stands at an edge of the picture."""
     path = ROOT / "examples" / "leak.pickle"
@@ -159,6 +162,7 @@ def tabs(page):
                          " [tab.textContent.slice(1), tab.disabled ? tab.title : ''])"))
 
 
+@pytest.mark.long
 def test_segments_without_events_are_one_moment(browser, tmp_path):
     page = opened(browser, written(tmp_path, scripts.make("state_only")))
     page.wait("document.querySelector('#view').textContent.includes(%r)" % ONE_MOMENT)
@@ -168,6 +172,7 @@ def test_segments_without_events_are_one_moment(browser, tmp_path):
     finished(page)
 
 
+@pytest.mark.long
 def test_of_many_segments_those_in_sight_are_drawn(browser, tmp_path):
     many = 10000
     page = opened(browser, written(tmp_path, top([half(BASE + i * 32 * MIB) for i in range(many)])))
@@ -189,6 +194,7 @@ def test_nothing_at_all_leaves_the_report(browser, tmp_path):
     finished(page)
 
 
+@pytest.mark.long
 def test_without_stacks_holders_are_told_by_size(browser, tmp_path):
     script = "no_stacks\nstack any model.py:1 f\nrepeat 6 as i {\n  alloc a$i 6MiB+$i*1MiB any\n}\nfree a2\n"
     page = opened(browser, written(tmp_path, scripts.make(script)))
@@ -228,6 +234,7 @@ def test_a_cut_file_ends_where_it_is_cut(browser, tmp_path):
     finished(page)
 
 
+@pytest.mark.long
 def test_a_cut_file_without_its_start_has_lower_bounds(browser, tmp_path):
     page = opened(browser, written(tmp_path, cut(tmp_path, 7)))
     page.wait("document.getElementById('status-text').textContent.includes('requested')")
@@ -236,6 +243,7 @@ def test_a_cut_file_without_its_start_has_lower_bounds(browser, tmp_path):
     finished(page)
 
 
+@pytest.mark.long
 def test_what_was_there_before_is_named(browser, tmp_path):
     script = "stack any model.py:1 f\nalloc old 64MiB any\nwindow late\nrepeat 9 as i {\n  alloc a$i 6MiB any\n}\n"
     page = opened(browser, written(tmp_path, scripts.make(script)))
@@ -245,6 +253,7 @@ def test_what_was_there_before_is_named(browser, tmp_path):
     finished(page)
 
 
+@pytest.mark.long
 def test_what_no_allocation_explains_is_a_band(browser, tmp_path):
     """The final state has more in use than the trace explains."""
     used = segment([block(BASE, 4 * MIB), block(BASE + 4 * MIB, 16 * MIB, state="inactive")])
@@ -255,6 +264,7 @@ def test_what_no_allocation_explains_is_a_band(browser, tmp_path):
     finished(page)
 
 
+@pytest.mark.long
 def test_a_curve_below_zero_says_so(browser, tmp_path):
     """What the trace allocates is not there at the end, and nothing frees it."""
     used = segment([block(BASE, 4 * MIB), block(BASE + 4 * MIB, 16 * MIB, state="inactive")])
@@ -266,6 +276,7 @@ def test_a_curve_below_zero_says_so(browser, tmp_path):
     finished(page)
 
 
+@pytest.mark.long
 def test_a_share_is_of_all_that_is_alive(browser, tmp_path):
     """Two allocations of 8 MiB and 1 KiB, of which the final state holds the second: the curve ends at 1 KiB."""
     used = segment([block(BASE, 1024), block(BASE + 4 * MIB, 16 * MIB, state="inactive")])
@@ -284,6 +295,7 @@ def test_a_share_is_of_all_that_is_alive(browser, tmp_path):
     finished(page)
 
 
+@pytest.mark.long
 def test_shares_of_a_double_free_are_the_same_everywhere(browser, tmp_path):
     """What is freed twice was there twice, and its rows are not the curve: finding, table and legend take shares of the rows, as peak does."""
     used = segment([block(BASE, 4 * MIB), block(BASE + 4 * MIB, 16 * MIB, state="inactive")])
@@ -308,6 +320,7 @@ def test_shares_of_a_double_free_are_the_same_everywhere(browser, tmp_path):
     finished(page)
 
 
+@pytest.mark.long
 def test_one_event_spans_the_plot(browser, tmp_path):
     recording = top([segment([block(BASE, 2 * MIB)])], [event("alloc", BASE, 2 * MIB, 10)])
     page = opened(browser, written(tmp_path, recording))
@@ -317,6 +330,7 @@ def test_one_event_spans_the_plot(browser, tmp_path):
     finished(page)
 
 
+@pytest.mark.long
 def test_of_one_event_all_is_told_of_the_end(browser, tmp_path):
     """Its free makes the start the peak; the report tells of what it left, and so does the page."""
     recording = top([segment([block(BASE, 2 * MIB)])], [event("free_completed", BASE + 4 * MIB, 4 * MIB, 10)])
@@ -331,6 +345,7 @@ def test_of_one_event_all_is_told_of_the_end(browser, tmp_path):
     finished(page)
 
 
+@pytest.mark.long
 def test_find_takes_a_site_as_tables_print_it(pages):
     page = pages(EXAMPLES / "oom.pickle")
     for typed, says in (("model.py:22", "43 allocations,"), ("site:model.py:22", "43 allocations,"),
@@ -350,6 +365,7 @@ def test_find_takes_a_site_as_tables_print_it(pages):
     page.sound()
 
 
+@pytest.mark.long
 def test_a_capacity_is_gib_or_told_to_be_no_size(pages):
     page = pages(EXAMPLES / "oom.pickle")
     box = "document.querySelector('#view input')"
@@ -374,6 +390,7 @@ def test_a_capacity_is_gib_or_told_to_be_no_size(pages):
     page.sound()
 
 
+@pytest.mark.long
 def test_a_finding_of_the_peak_leads_there(pages):
     page = pages(EXAMPLES / "oom.pickle", fragment="#v=1&at=100")
     page.ask("document.querySelector('#verdicts > .link').click()")
@@ -384,6 +401,7 @@ def test_a_finding_of_the_peak_leads_there(pages):
     page.sound()
 
 
+@pytest.mark.long
 def test_the_legend_has_every_group_that_is_drawn(pages):
     page = pages(EXAMPLES / "oom.pickle")
     page.settled()
@@ -395,6 +413,7 @@ def test_the_legend_has_every_group_that_is_drawn(pages):
     page.sound()
 
 
+@pytest.mark.long
 def test_a_flame_graph_is_of_what_was_chosen_last(pages):
     """What a difference compares is known later than the moment that was chosen after it."""
     page = pages(EXAMPLES / "oom.pickle", fragment="#v=1&view=flame")
@@ -406,6 +425,7 @@ def test_a_flame_graph_is_of_what_was_chosen_last(pages):
     page.sound()
 
 
+@pytest.mark.long
 def test_a_picture_that_cannot_be_saved_says_so(pages):
     page = pages(EXAMPLES / "oom.pickle")
     page.settled()
@@ -437,6 +457,7 @@ def test_a_damaged_column_leaves_the_report(browser, tmp_path):
     page.close()
 
 
+@pytest.mark.long
 def test_a_damaged_cover_is_told_and_the_picture_remains(browser, tmp_path):
     page_file = written(tmp_path, ROOT / "examples/leak.pickle")
     text = page_file.read_text(encoding="utf-8")
@@ -495,6 +516,7 @@ def test_without_javascript_the_report_remains(browser, tmp_path):
     page.close()
 
 
+@pytest.mark.long
 def test_addresses_above_what_a_page_counts_are_unknown(browser, tmp_path):
     """Not the largest number instead of them; and the page says so."""
     base = 1 << 60
@@ -512,6 +534,7 @@ def test_addresses_above_what_a_page_counts_are_unknown(browser, tmp_path):
     finished(shown)
 
 
+@pytest.mark.long
 def test_a_page_of_some_events_says_which(browser, tmp_path):
     """It opens with them, does not leave them, and the overview has the whole recording."""
     page = tmp_path / "some.html"
@@ -551,6 +574,7 @@ def test_a_page_of_some_events_begins_at_its_peak_and_knows_no_end(browser, tmp_
     finished(shown)
 
 
+@pytest.mark.long
 def test_of_several_devices_the_one_that_failed_is_opened(browser, tmp_path):
     alloc = {"action": "alloc", "addr": 512, "size": 512, "stream": 0, "frames": []}
     oom = {"action": "oom", "size": 512, "stream": 0, "device_free": 0, "frames": []}
@@ -565,6 +589,7 @@ def test_of_several_devices_the_one_that_failed_is_opened(browser, tmp_path):
     finished(shown)
 
 
+@pytest.mark.long
 def test_a_page_of_the_start_alone_says_so(browser, tmp_path):
     page = tmp_path / "start.html"
     run("view", ROOT / "examples/oom.pickle", "--to", "start", "-o", page, expect=0)
@@ -577,6 +602,7 @@ def test_a_page_of_the_start_alone_says_so(browser, tmp_path):
     finished(shown)
 
 
+@pytest.mark.long
 def test_a_page_kept_small_says_what_it_goes_without(browser, tmp_path):
     """Every view opens or says why not; what is told of memory is that of the whole page."""
     page = tmp_path / "small.html"

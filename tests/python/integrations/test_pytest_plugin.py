@@ -144,7 +144,7 @@ REFUSED = (("max_peek=1", "takes max_peak, max_total, max_growth and device, not
            ("device='gpu', max_peak=1", "device: there is no device gpu"), ("device=[], max_peak=1", "device: "))
 
 
-@pytest.mark.parametrize("processes", ((), ("-n2",)))
+@pytest.mark.parametrize("processes", ((), pytest.param(("-n2",), marks=pytest.mark.long)))
 def test_what_is_asked_of_a_marker_must_be_known(tmp_path, processes):
     if processes:
         pytest.importorskip("xdist")

@@ -462,7 +462,7 @@ time.sleep(0.001 * (kind % 3))
 """
 
 
-@pytest.mark.parametrize("exits", [50, pytest.param(1000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("exits", [20, pytest.param(1000, marks=pytest.mark.long)])
 def test_the_interpreter_ends_while_it_samples(exits):
     assert program(EXITS, str(exits)) == "all\n"
 

@@ -33,7 +33,7 @@ def check(found, wanted, beside=0):
 
 
 @given(VALUES, SHARES)
-@settings(max_examples=some(30, 400), deadline=None)
+@settings(max_examples=some(12, 400), deadline=None)
 def test_figures_of_values_are_those_of_the_model(values, share):
     most = max(map(abs, values), default=0)
     check(_core._mean(values), model.mean(values), most)
@@ -68,7 +68,7 @@ def check_line(x, y):
 
 
 @given(st.sampled_from((PLAIN, BYTES, TIMES)), st.sampled_from((PLAIN, BYTES)), st.integers(0, 30), st.data())
-@settings(max_examples=some(30, 300), deadline=None)
+@settings(max_examples=some(12, 300), deadline=None)
 def test_lines_are_those_of_the_model(of_x, of_y, count, data):
     check_line(*(data.draw(st.lists(of, min_size=count, max_size=count)) for of in (of_x, of_y)))
 
@@ -156,7 +156,7 @@ def steady_in_fractions(values, share):
 
 @given(st.one_of(st.lists(st.integers(-9, 9).map(float), max_size=30), st.lists(st.integers(90, 110).map(float), max_size=30)),
        st.sampled_from((0, 0.0625, 0.25, 0.5)))
-@settings(max_examples=some(40, 500), deadline=None)
+@settings(max_examples=some(15, 500), deadline=None)
 def test_where_values_become_steady(values, share):
     assert _core._steady(values, share) == steady_in_fractions(values, share)
 

@@ -671,7 +671,7 @@ MANY = """
 """
 
 
-@pytest.mark.parametrize("exits", [50, pytest.param(1000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("exits", [20, pytest.param(1000, marks=pytest.mark.long)])
 def test_programs_end_while_they_track(tmp_path, exits):
     done = subprocess.run([sys.executable, "-B", "-c", textwrap.dedent(MANY), str(exits), str(tmp_path)], capture_output=True,
                           text=True, env={**os.environ, "PYTHONPATH": PACKAGE}, timeout=1200)

@@ -72,7 +72,7 @@ def check(tmp_path, name, times):
 
 @pytest.mark.parametrize("name", ENDS)
 def test_exits(tmp_path, name):
-    check(tmp_path, name, 5)
+    check(tmp_path, name, 2)
 
 
 @pytest.mark.long
