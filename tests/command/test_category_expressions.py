@@ -226,7 +226,7 @@ def recording(path, pairs):
 def test_invented_frames_are_decided_as_before(seed, tmp_path):
     chance = random.Random(seed)
     stack = lambda: [random_frame(chance) for _ in range(chance.choice((0, 1, 1, 1, 2, 3)))]
-    told = check(recording(tmp_path / "invented.pickle", [(stack(), stack()) for _ in range(some(1000, 3000))]), tmp_path)
+    told = check(recording(tmp_path / "invented.pickle", [(stack(), stack()) for _ in range(some(2000, 3000))]), tmp_path)
     # Where several say the same, the first and the last of them are seen.
     assert {MEANT[key] for key in told} == set(MEANT.values())
 
