@@ -4,6 +4,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <vramscope/vramscope.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "command.h"
 #include "help.h"
@@ -54,8 +57,19 @@ static int version(void)
     return help_finish();
 }
 
+/* Columns and scratch are large and come one after another.  Without this glibc keeps what was
+ * freed once, and a file takes a tenth to a sixth more memory, in the same time. */
+static void give_memory_back(void)
+{
+#ifdef __GLIBC__
+    enum { LARGE = 128 * 1024 };
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+#endif
+}
+
 int main(int argc, char **argv)
 {
+    give_memory_back();
     output_signals();
     const char *verb = argc < 2 ? "--help" : argv[1];
     if (strcmp(verb, "--version") == 0 || strcmp(verb, "-V") == 0)
