@@ -14,6 +14,7 @@
 #include "base/radix_sort.h"
 #include "base/str.h"
 #include "base/table.h"
+#include "base/task_list.h"
 #include "model/trace.h"
 
 /* The file. */
@@ -341,28 +342,47 @@ static bool keep_all(struct arena *arena, struct figures *f)
     return keep_rows(arena, (void **)&f->memory.row, f->memory.rows * sizeof *f->memory.row);
 }
 
-static enum vrs_status analyse(const struct trace_study *s, struct arena *scratch,
-                               struct figures *ret, struct vrs_error *err)
+/* The tables of operators and kernels take as long as all else, so they are made beside it; each
+ * has a scratch of its own. */
+
+enum { ANALYSIS_TABLES, ANALYSIS_REST, ANALYSES };
+
+struct analyses {
+    const struct trace_study *study;
+    struct figures *figures;
+    struct arena scratch[ANALYSES];
+};
+
+static enum vrs_status analyse(void *arg, uint32_t i, uint32_t thread, struct vrs_error *err)
 {
-    count_pairs(s->trace, ret);
-    count_links(s, ret);
-    if (!count_file(s, scratch, ret) || !count_kinds(s, scratch, ret) ||
-        !count_calls(s, scratch, &ret->calls) || !steps_make(s, scratch, ret))
+    struct analyses *a = arg;
+    const struct trace_study *s = a->study;
+    struct figures *f = a->figures;
+    struct arena *scratch = &a->scratch[i];
+    (void)thread;
+    if (i == ANALYSIS_TABLES)
+        return tables_make(s, scratch, &f->tables, err);
+    count_pairs(s->trace, f);
+    count_links(s, f);
+    if (!count_file(s, scratch, f) || !count_kinds(s, scratch, f) ||
+        !count_calls(s, scratch, &f->calls) || !steps_make(s, scratch, f))
         return vrs_no_memory(err);
-    TRY(busy_make(s, scratch, &ret->busy, err));
-    TRY(tables_make(s, scratch, &ret->tables, err));
-    return memory_make(s, scratch, &ret->memory, err);
+    TRY(busy_make(s, scratch, &f->busy, err));
+    return memory_make(s, scratch, &f->memory, err);
 }
 
 enum vrs_status figures_make(const struct trace_study *s, struct arena *arena, struct figures *ret,
                              struct vrs_error *err)
 {
-    struct arena scratch;
+    struct analyses analyses = { .study = s, .figures = ret };
+    const struct task_list list = { .tasks = ANALYSES, .task = analyse, .arg = &analyses };
     *ret = (struct figures){ .steps = 0 };
-    arena_init(&scratch, SIZE_MAX / 2);
-    enum vrs_status status = analyse(s, &scratch, ret, err);
+    for (uint32_t i = 0; i < ANALYSES; i++)
+        arena_init(&analyses.scratch[i], SIZE_MAX / 2);
+    enum vrs_status status = task_list_run(0, &list, err);
     if (status == VRS_OK && !keep_all(arena, ret))
         status = vrs_no_memory(err);
-    arena_free(&scratch);
+    for (uint32_t i = 0; i < ANALYSES; i++)
+        arena_free(&analyses.scratch[i]);
     return status;
 }

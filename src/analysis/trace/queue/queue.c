@@ -9,28 +9,19 @@
 
 #include "analysis/trace/study/names.h"
 #include "base/bytes.h"
+#include "base/quickselect.h"
+#include "base/radix_sort.h"
 #include "base/str.h"
 #include "base/table.h"
 #include "model/trace.h"
 
-/* One more launched, or one started. */
-struct change {
-    int64_t moment;
-    int8_t by;
-};
+/* A change is a row to be sorted: its key a moment, its id whether work starts then; of one moment
+ * what is launched goes before what starts. */
+enum { LAUNCHED, STARTED };
 
-static int by_moment(const void *a, const void *b)
+static struct radix_row change_of(int64_t moment, uint32_t what)
 {
-    const struct change *x = a, *y = b;
-    if (x->moment != y->moment)
-        return x->moment < y->moment ? -1 : 1;
-    return y->by - x->by; /* launched before it starts */
-}
-
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
+    return (struct radix_row){ .key = (uint64_t)moment ^ (uint64_t)1 << 63, .id = what };
 }
 
 /* The changes of one stream. */
@@ -47,23 +38,23 @@ static int64_t middle_depth(const int64_t *ns_at, uint32_t depths, int64_t ns)
     return 0;
 }
 
-static void queue_fill(const struct change *change, uint32_t changes, int64_t *ns_at,
+static void queue_fill(const struct radix_row *change, uint32_t changes, int64_t *ns_at,
                        struct trace_queue_row *ret)
 {
     int64_t depth = 0;
     double weighted = 0;
     for (uint32_t i = 0; i < changes; i++) {
-        depth += change[i].by;
+        depth += change[i].id == LAUNCHED ? 1 : -1;
         ret->below_zero += depth < 0;
         int64_t shown = depth > 0 ? depth : 0;
         ret->most = shown > ret->most ? shown : ret->most;
         if (i + 1 < changes) {
-            int64_t ns = change[i + 1].moment - change[i].moment;
+            int64_t ns = (int64_t)(change[i + 1].key - change[i].key);
             ns_at[shown] += ns;
             weighted += (double)ns * (double)shown;
         }
     }
-    ret->ns = changes > 0 ? change[changes - 1].moment - change[0].moment : 0;
+    ret->ns = changes > 0 ? (int64_t)(change[changes - 1].key - change[0].key) : 0;
     ret->mean = ret->empty_ratio = ret->full_ratio = -1;
     ret->median = -1;
     if (ret->ns <= 0)
@@ -104,8 +95,9 @@ static int by_name(const void *a, const void *b)
 /* Work that has a launch, each stream's side by side. */
 struct launched {
     uint32_t *first; /* of each track, and one more: into `change` */
-    struct change *change;
+    struct radix_row *change;
     int64_t *ns_at;
+    struct radix_room room;
 };
 
 static bool launched_find(const struct trace_study *s, struct arena *arena, struct launched *ret)
@@ -113,9 +105,10 @@ static bool launched_find(const struct trace_study *s, struct arena *arena, stru
     const struct spans *spans = &s->trace->spans;
     uint32_t tracks = s->trace->tracks.rows.len;
     ret->first = arena_array(arena, uint32_t, (size_t)tracks + 2);
-    ret->change = arena_array(arena, struct change, (size_t)spans->rows.len * 2);
-    ret->ns_at = arena_array(arena, int64_t, (size_t)spans->rows.len + 2);
-    if (ret->first == NULL || ret->change == NULL || ret->ns_at == NULL)
+    ret->change = arena_array(arena, struct radix_row, (size_t)s->work * 2);
+    ret->ns_at = arena_array(arena, int64_t, (size_t)s->work + 2);
+    if (ret->first == NULL || ret->change == NULL || ret->ns_at == NULL ||
+        !radix_room_make(&ret->room, s->work * 2, arena))
         return false;
     for (uint32_t row = 0; row < spans->rows.len; row++)
         if (span_is_work(spans->kind[row]) && s->links.launch[row] != NO_ROW)
@@ -127,8 +120,8 @@ static bool launched_find(const struct trace_study *s, struct arena *arena, stru
         if (!span_is_work(spans->kind[row]) || launch == NO_ROW)
             continue;
         uint32_t *at = &ret->first[spans->track[row] + 1];
-        ret->change[(*at)++] = (struct change){ spans->start[launch], 1 };
-        ret->change[(*at)++] = (struct change){ spans->start[row], -1 };
+        ret->change[(*at)++] = change_of(spans->start[launch], LAUNCHED);
+        ret->change[(*at)++] = change_of(spans->start[row], STARTED);
     }
     return true;
 }
@@ -149,8 +142,8 @@ static bool queues_make(const struct trace_study *s, struct arena *scratch, stru
             continue;
         struct trace_queue_row *row = &ret->queue[ret->queues++];
         row->work = changes / 2;
-        qsort(l.change + l.first[t], changes, sizeof *l.change, by_moment);
-        queue_fill(l.change + l.first[t], changes, l.ns_at, row);
+        struct radix_room room = l.room;
+        queue_fill(radix_sort(l.change + l.first[t], changes, &room), changes, l.ns_at, row);
         for (int64_t depth = 0; depth <= row->most; depth++)
             l.ns_at[depth] = 0;
         if (!id_text(s->trace, tracks->pid[t], tracks->pid_form[t], arena, &row->device) ||
@@ -167,7 +160,7 @@ static bool delays_find(const struct trace_study *s, struct arena *scratch,
                         struct launch_delay *ret)
 {
     const struct spans *spans = &s->trace->spans;
-    int64_t *delay = arena_array(scratch, int64_t, spans->rows.len);
+    int64_t *delay = arena_array(scratch, int64_t, s->work);
     double sum = 0;
     if (delay == NULL)
         return false;
@@ -176,18 +169,19 @@ static bool delays_find(const struct trace_study *s, struct arena *scratch,
         if (launch == NO_ROW)
             continue;
         int64_t ns = spans->start[row] - span_end(spans, launch);
+        bool first = ret->count == 0;
         ret->negative += ns < 0;
         sum += (double)ns;
+        ret->least_ns = first || ns < ret->least_ns ? ns : ret->least_ns;
+        ret->most_ns = first || ns > ret->most_ns ? ns : ret->most_ns;
         delay[ret->count++] = ns;
     }
     if (ret->count == 0)
         return true;
-    qsort(delay, ret->count, sizeof *delay, by_value);
-    ret->mean_ns = sum / (double)ret->count;
-    ret->least_ns = delay[0];
-    ret->median_ns = delay[(ret->count - 1) / 2];
-    ret->p95_ns = delay[(ret->count - 1) * 95 / 100];
-    ret->most_ns = delay[ret->count - 1];
+    uint32_t count = (uint32_t)ret->count;
+    ret->mean_ns = sum / (double)count;
+    ret->median_ns = quickselect_i64(delay, count, (count - 1) / 2);
+    ret->p95_ns = quickselect_i64(delay, count, (uint32_t)((uint64_t)(count - 1) * 95 / 100));
     return true;
 }
 

@@ -20,6 +20,7 @@
 #include "analysis/trace/tables/tables.h"
 #include "base/bytes.h"
 #include "base/table.h"
+#include "base/task_list.h"
 #include "model/ids.h"
 
 static bool keep_text(const struct trace *t, uint32_t id, struct arena *arena, str *ret)
@@ -356,6 +357,53 @@ enum vrs_status trace_report_make(const struct trace *t, bool as_framework, stru
     return trace_report_judge(t, as_framework, NULL, arena, ret, err);
 }
 
+/* What no two of them need of each other, side by side.  Each has an arena of its own for what it
+ * leaves and one for what it needs meanwhile. */
+
+enum { PART_FINDINGS, PART_MODULES, PART_MEMORY, PART_RANKS, REPORT_PARTS };
+
+struct report_parts {
+    const struct trace_study *study;
+    const struct trace_limits *limits;
+    struct trace_report *report;
+    struct arena arena[REPORT_PARTS];
+};
+
+static enum vrs_status part_make(void *arg, uint32_t i, uint32_t thread, struct vrs_error *err)
+{
+    struct report_parts *p = arg;
+    struct trace_report *r = p->report;
+    struct arena *arena = &p->arena[i], scratch;
+    enum vrs_status status = VRS_OK;
+    bool ok = true;
+    (void)thread;
+    arena_init(&scratch, SIZE_MAX / 2);
+    if (i == PART_FINDINGS)
+        ok = trace_findings_make(p->study, p->limits, arena, r);
+    else if (i == PART_MODULES)
+        status = trace_modules_make(p->study, &scratch, arena, &r->modules, err);
+    else if (i == PART_MEMORY)
+        ok = trace_categories_make(p->study, &scratch, arena, r);
+    else
+        ok = rank_parts_make(p->study, arena, &r->rank) && job_of_file(&r->rank, arena, &r->ranks);
+    arena_free(&scratch);
+    return ok ? status : vrs_no_memory(err);
+}
+
+static enum vrs_status parts_make(const struct trace_study *s, const struct trace_limits *limits,
+                                  struct arena *arena, struct trace_report *ret,
+                                  struct vrs_error *err)
+{
+    struct report_parts parts = { .study = s, .limits = limits, .report = ret };
+    for (uint32_t i = 0; i < REPORT_PARTS; i++)
+        arena_init(&parts.arena[i], SIZE_MAX / 2);
+    const struct task_list list = { .tasks = REPORT_PARTS, .task = part_make, .arg = &parts };
+    enum vrs_status status = task_list_run(0, &list, err);
+    for (uint32_t i = 0; i < REPORT_PARTS; i++)
+        arena_join(arena, &parts.arena[i]);
+    return status;
+}
+
 enum vrs_status trace_report_judge(const struct trace *t, bool as_framework,
                                    const struct trace_limits *limits, struct arena *arena,
                                    struct trace_report *ret, struct vrs_error *err)
@@ -374,15 +422,9 @@ enum vrs_status trace_report_judge(const struct trace *t, bool as_framework,
                   ops_make(&s, as_framework, &scratch, arena, ret) &&
                   ops_order(&scratch, arena, ret) &&
                   trace_phases_make(&s, arena, ret) &&
-                  trace_launches_make(&s, arena, &ret->launches) &&
-                  trace_findings_make(&s, limits, arena, ret) &&
-                  rank_parts_make(&s, arena, &ret->rank) &&
-                  job_of_file(&ret->rank, arena, &ret->ranks) &&
-                  trace_categories_make(&s, &scratch, arena, ret);
-        status = ok ? VRS_OK : vrs_no_memory(err);
+                  trace_launches_make(&s, arena, &ret->launches);
+        status = ok ? parts_make(&s, limits, arena, ret, err) : vrs_no_memory(err);
     }
-    if (status == VRS_OK)
-        status = trace_modules_make(&s, &scratch, arena, &ret->modules, err);
     arena_free(&scratch);
     return status;
 }

@@ -196,7 +196,7 @@ static bool count(struct rule_facts *f)
 {
     const struct trace *t = f->study->trace;
     struct counting c = { .f = f,
-                          .duration = arena_array(f->arena, int64_t, t->spans.rows.len),
+                          .duration = arena_array(f->arena, int64_t, f->study->work),
                           .syncs = arena_array(f->arena, uint32_t, f->report->steps),
                           .tiny = arena_array(f->arena, uint32_t, t->spans.rows.len),
                           .last_launch = INT64_MIN };

@@ -157,15 +157,21 @@ static int64_t late_before(const struct late_thread *t, int64_t moment)
     return t->before[low - 1] + (last->end < moment ? last->end : moment) - last->start;
 }
 
-/* Adds the late time of operators and ranges, without that of those inside them, by name. */
+/* Adds the late time of operators and ranges, without that of those inside them, by name.  Spans of
+ * a thread are in the order of their starts, and few meet late time. */
 static void add_thread(const struct rule_facts *f, uint32_t track, const struct late_thread *t,
                        int64_t *by_name)
 {
     const struct trace_study *s = f->study;
     const struct spans *spans = &s->trace->spans;
+    uint32_t next = 0; /* the first stretch that ends behind the start of the span */
     for (uint32_t i = s->host.first[track]; i < s->host.first[track + 1]; i++) {
         uint32_t row = s->host.row[i], around = s->host.parent[row];
-        if (!span_is_range(spans->kind[row]))
+        while (next < t->len && t->at[next].end <= spans->start[row])
+            next++;
+        if (next == t->len)
+            return;
+        if (t->at[next].start >= span_end(spans, row) || !span_is_range(spans->kind[row]))
             continue;
         int64_t ns = late_before(t, span_end(spans, row)) - late_before(t, spans->start[row]);
         if (ns == 0)
@@ -211,9 +217,9 @@ static bool find_late_name(struct rule_facts *f, const struct lateness *l)
 
 bool rule_gaps_find(struct rule_facts *f)
 {
-    uint32_t spans = f->study->trace->spans.rows.len;
-    struct lateness l = { .track = arena_array(f->arena, uint32_t, spans),
-                          .at = arena_array(f->arena, struct interval, spans),
+    uint32_t work = f->study->work;
+    struct lateness l = { .track = arena_array(f->arena, uint32_t, work),
+                          .at = arena_array(f->arena, struct interval, work),
                           .step_slow = arena_array(f->arena, int64_t, f->report->steps) };
     f->slowest = NO_ROW;
     f->slow_ratio = -1;

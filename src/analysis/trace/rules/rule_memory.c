@@ -25,6 +25,15 @@ static int by_time(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
+/* Mostly they are, as they were recorded. */
+static bool are_in_order(const struct level *level, uint32_t levels)
+{
+    uint32_t i = 1;
+    while (i < levels && by_time(&level[i - 1], &level[i]) < 0)
+        i++;
+    return i >= levels;
+}
+
 /* The device with the highest total; what runs on the host counts not. */
 static int64_t find_device(const struct memory_events *m)
 {
@@ -113,7 +122,8 @@ bool rule_memory_find(struct rule_facts *f)
             m->total_allocated[i] != TRACE_UNKNOWN)
             level[levels++] = (struct level){ m->time[i], m->total_allocated[i],
                                               m->total_reserved[i], m->index[i] };
-    qsort(level, levels, sizeof *level, by_time);
+    if (!are_in_order(level, levels))
+        qsort(level, levels, sizeof *level, by_time);
     ret->is_known = levels > 0;
     for (uint32_t i = 0; i < levels; i++) {
         if (level[i].allocated <= ret->peak)

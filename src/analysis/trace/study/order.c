@@ -14,6 +14,7 @@ static uint64_t ordered(int64_t ns)
     return (uint64_t)ns ^ (uint64_t)1 << 63;
 }
 
+/* Rows are carried along and not compared: the sort keeps the order of equal ones. */
 struct sorting {
     struct radix_row *row;
     struct radix_room room; /* another buffer than `row`; they change places */
@@ -23,7 +24,7 @@ static void sort_into(struct sorting *sorting, uint32_t *row, uint32_t count)
 {
     sorting->row = radix_sort(sorting->row, count, &sorting->room);
     for (uint32_t i = 0; i < count; i++)
-        row[i] = sorting->row[i].id;
+        row[i] = sorting->row[i].last;
 }
 
 /* A stretch of equal starts, which is short: the longer go first, in place and without changing
@@ -45,7 +46,7 @@ static void longer_first(const struct spans *s, uint32_t *row, uint32_t count,
     }
     for (uint32_t i = 0; i < count; i++)
         sorting->row[i] = (struct radix_row){
-            .key = UINT64_MAX - (uint64_t)s->duration[row[i]], .id = row[i]
+            .key = UINT64_MAX - (uint64_t)s->duration[row[i]], .last = row[i]
         };
     sort_into(sorting, row, count);
 }
@@ -60,7 +61,7 @@ bool sort_spans(const struct trace *t, struct arena *arena, uint32_t **ret)
     if (row == NULL || sorting.row == NULL || !radix_room_make(&sorting.room, count, arena))
         return false;
     for (uint32_t i = 0; i < count; i++)
-        sorting.row[i] = (struct radix_row){ .key = ordered(s->start[i]), .id = i };
+        sorting.row[i] = (struct radix_row){ .key = ordered(s->start[i]), .last = i };
     sort_into(&sorting, row, count);
     for (uint32_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && s->start[row[end]] == s->start[row[i]]; end++)

@@ -21,10 +21,18 @@ static void find_range(struct trace_study *s)
     }
 }
 
+static uint32_t count_work(const struct spans *spans)
+{
+    uint32_t count = 0;
+    for (uint32_t row = 0; row < spans->rows.len; row++)
+        count += span_is_work(spans->kind[row]);
+    return count;
+}
+
 enum vrs_status trace_study_make(const struct trace *t, struct arena *arena, struct trace_study *ret,
                            struct vrs_error *err)
 {
-    *ret = (struct trace_study){ .trace = t };
+    *ret = (struct trace_study){ .trace = t, .work = count_work(&t->spans) };
     find_range(ret);
     if (names_make(t, arena, &ret->names) && sort_spans(t, arena, &ret->sorted) &&
         links_make(ret, arena))

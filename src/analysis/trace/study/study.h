@@ -48,6 +48,7 @@ struct trace_study {
     uint32_t *home;   /* of host events: the track of the thread that they ran on */
     struct forest host;
     struct links links;
+    uint32_t work; /* events of devices */
     bool has_range;
     int64_t first_ns, last_ns; /* of what ran; captures and unknown events do not count */
 };

@@ -13,96 +13,6 @@
 #include "base/table.h"
 #include "model/trace.h"
 
-/* What a host event is in the tree whose equal only children are absorbed. */
-struct merging {
-    const struct trace_study *study;
-    const struct forest *trees;
-    uint32_t *children;   /* of each span in the tree as it was */
-    int64_t *children_ns; /* their durations */
-    struct memory_sum *bytes, *children_bytes; /* of each span; of its children */
-    uint32_t *top;        /* who has absorbed it, or itself */
-    uint32_t *deepest;    /* of a top: the last that it has absorbed, or itself */
-    int64_t *self_device_ns, *device_total_ns; /* the second: of tops */
-};
-
-static bool merging_init(struct merging *m, const struct trace_study *s,
-                         const struct forest *trees, struct arena *arena)
-{
-    uint32_t spans = s->trace->spans.rows.len;
-    *m = (struct merging){
-        .study = s,
-        .trees = trees,
-        .children = arena_array(arena, uint32_t, spans),
-        .children_ns = arena_array(arena, int64_t, spans),
-        .bytes = arena_array(arena, struct memory_sum, spans),
-        .children_bytes = arena_array(arena, struct memory_sum, spans),
-        .top = arena_array(arena, uint32_t, spans),
-        .deepest = arena_array(arena, uint32_t, spans),
-        .self_device_ns = arena_array(arena, int64_t, spans),
-        .device_total_ns = arena_array(arena, int64_t, spans),
-    };
-    return m->children != NULL && m->children_ns != NULL && m->bytes != NULL &&
-           m->children_bytes != NULL && m->top != NULL && m->deepest != NULL && m->self_device_ns != NULL && m->device_total_ns != NULL;
-}
-
-static void count_bytes(struct merging *m, const struct memory_sums *sums)
-{
-    const struct forest *f = m->trees;
-    const struct spans *spans = &m->study->trace->spans;
-    uint32_t place = 0;
-    for (uint32_t i = 0; i < f->first[f->threads] && sums->events > 0; i++) {
-        uint32_t row = f->row[i];
-        m->bytes[row] = memory_sums_between(sums, &place, spans->start[row], span_end(spans, row));
-    }
-}
-
-static void count_children(struct merging *m)
-{
-    const struct trace_study *s = m->study;
-    const struct spans *spans = &s->trace->spans;
-    for (uint32_t row = 0; row < spans->rows.len; row++) {
-        uint32_t parent = m->trees->parent[row], owner = s->links.owner[row];
-        if (parent != NO_ROW) {
-            m->children[parent]++;
-            m->children_ns[parent] = i64_plus(m->children_ns[parent], spans->duration[row]);
-            memory_sum_add(&m->children_bytes[parent], m->bytes[row]);
-        }
-        if (owner != NO_ROW)
-            m->self_device_ns[owner] = i64_plus(m->self_device_ns[owner], spans->duration[row]);
-    }
-}
-
-/* Parents stand before their children in the rows of a forest. */
-static uint64_t merge(struct merging *m)
-{
-    const struct forest *f = m->trees;
-    const uint32_t *name = m->study->trace->spans.name;
-    uint64_t merged = 0;
-    for (uint32_t i = 0; i < f->first[f->threads]; i++) {
-        uint32_t row = f->row[i], parent = f->parent[row];
-        bool is_absorbed =
-            parent != NO_ROW && m->children[parent] == 1 && name[parent] == name[row];
-        m->top[row] = is_absorbed ? m->top[parent] : row;
-        m->deepest[m->top[row]] = row;
-        merged += is_absorbed;
-    }
-    return merged;
-}
-
-/* Children stand behind their parents, so that going back a total is whole when it is given on. */
-static void add_device_totals(struct merging *m)
-{
-    const struct forest *f = m->trees;
-    for (uint32_t i = f->first[f->threads]; i > 0; i--) {
-        uint32_t row = f->row[i - 1], parent = f->parent[row];
-        if (m->top[row] != row)
-            continue;
-        m->device_total_ns[row] = i64_plus(m->device_total_ns[row], m->self_device_ns[m->deepest[row]]);
-        if (parent != NO_ROW)
-            m->device_total_ns[m->top[parent]] = i64_plus(m->device_total_ns[m->top[parent]], m->device_total_ns[row]);
-    }
-}
-
 /* Rows by name. */
 
 struct by_name {
@@ -124,36 +34,131 @@ static struct operator_row *row_of(struct by_name *b, const struct trace_study *
     return &b->tables->op[*at - 1];
 }
 
-static void add_up(const struct merging *m, struct by_name *b)
+/* Trees are walked with a stack of the spans that are open.  An only child with its parent's name is
+ * absorbed: what the parent has of its own is then what the child has.  Whether a child is an only
+ * one shows when its parent ends, so the last child of each that is open waits. */
+
+struct node {
+    uint32_t row;
+    uint32_t children;
+    int64_t duration, children_ns;
+    int64_t self_device_ns, device_total_ns;
+    struct memory_sum bytes, children_bytes;
+};
+
+/* One that is open, with the child that waits. */
+struct open_node {
+    struct node node, child;
+};
+
+struct walk {
+    const struct trace_study *study;
+    const int64_t *owned_ns; /* of each span: the device time that is owed to it */
+    const struct memory_sums *sums;
+    uint32_t place; /* of the last event of memory before a span */
+    struct by_name *rows;
+    struct tables *tables;
+    struct open_node *open;
+    uint32_t depth;
+};
+
+static void add_row(struct walk *w, const struct node *node)
 {
-    const struct trace_study *s = m->study;
-    const struct forest *f = m->trees;
+    const struct trace_study *s = w->study;
     const struct spans *spans = &s->trace->spans;
-    for (uint32_t i = 0; i < f->first[f->threads]; i++) {
-        uint32_t row = f->row[i], deepest = m->deepest[row], name = spans->name[row];
-        if (m->top[row] != row)
-            continue;
-        int64_t self = i64_minus(spans->duration[row], m->children_ns[deepest]);
-        b->tables->self_cpu_ns = i64_plus(b->tables->self_cpu_ns, self);
-        if (spans->kind[row] == SPAN_PYTHON || (s->names.traits[name] & NAME_UNLISTED) != 0)
-            continue;
-        struct operator_row *r = row_of(b, s, name);
-        r->calls++;
-        r->cpu_total_ns = i64_plus(r->cpu_total_ns, spans->duration[row]);
-        r->self_cpu_ns = i64_plus(r->self_cpu_ns, self);
-        r->device_total_ns = i64_plus(r->device_total_ns, m->device_total_ns[row]);
-        r->self_device_ns = i64_plus(r->self_device_ns, m->self_device_ns[deepest]);
-        memory_sum_add(&r->bytes, m->bytes[row]);
-        memory_sum_add(&r->self_bytes, memory_sum_without(m->bytes[row], m->children_bytes[deepest]));
+    struct tables *tables = w->tables;
+    uint32_t name = spans->name[node->row];
+    int64_t self = i64_minus(node->duration, node->children_ns);
+    tables->self_cpu_ns = i64_plus(tables->self_cpu_ns, self);
+    if (spans->kind[node->row] == SPAN_PYTHON || (s->names.traits[name] & NAME_UNLISTED) != 0)
+        return;
+    struct operator_row *r = row_of(w->rows, s, name);
+    r->calls++;
+    r->cpu_total_ns = i64_plus(r->cpu_total_ns, node->duration);
+    r->self_cpu_ns = i64_plus(r->self_cpu_ns, self);
+    r->device_total_ns = i64_plus(r->device_total_ns, node->device_total_ns);
+    r->self_device_ns = i64_plus(r->self_device_ns, node->self_device_ns);
+    memory_sum_add(&r->bytes, node->bytes);
+    memory_sum_add(&r->self_bytes, memory_sum_without(node->bytes, node->children_bytes));
+}
+
+static void begin_node(struct walk *w, uint32_t row)
+{
+    const struct spans *spans = &w->study->trace->spans;
+    int64_t owned = w->owned_ns[row];
+    struct node *node = &w->open[w->depth++].node;
+    *node = (struct node){ .row = row,
+                           .duration = spans->duration[row],
+                           .self_device_ns = owned,
+                           .device_total_ns = owned };
+    if (w->sums->events > 0)
+        node->bytes = memory_sums_between(w->sums, &w->place, spans->start[row], span_end(spans, row));
+}
+
+static void absorb(struct node *node, const struct node *child)
+{
+    node->children_ns = child->children_ns;
+    node->children_bytes = child->children_bytes;
+    node->self_device_ns = child->self_device_ns;
+    node->device_total_ns = child->device_total_ns;
+}
+
+/* Ends the innermost one that is open: it waits in its parent, or is added at once. */
+static void end_node(struct walk *w)
+{
+    const uint32_t *name = w->study->trace->spans.name;
+    struct open_node *ended = &w->open[--w->depth];
+    struct node *node = &ended->node, *child = &ended->child;
+    if (node->children == 1 && name[child->row] == name[node->row]) {
+        absorb(node, child);
+        w->tables->merged++;
+    } else if (node->children > 0) {
+        add_row(w, child);
     }
+    if (w->depth == 0) {
+        add_row(w, node);
+        return;
+    }
+    struct open_node *around = &w->open[w->depth - 1];
+    if (around->node.children++ > 0)
+        add_row(w, &around->child);
+    around->node.children_ns = i64_plus(around->node.children_ns, node->duration);
+    around->node.device_total_ns = i64_plus(around->node.device_total_ns, node->device_total_ns);
+    memory_sum_add(&around->node.children_bytes, node->bytes);
+    around->child = *node;
+}
+
+static void walk_trees(struct walk *w, const struct forest *f)
+{
+    for (uint32_t i = 0; i < f->first[f->threads]; i++) {
+        uint32_t row = f->row[i], parent = f->parent[row];
+        while (w->depth > 0 && w->open[w->depth - 1].node.row != parent)
+            end_node(w);
+        begin_node(w, row);
+    }
+    while (w->depth > 0)
+        end_node(w);
+}
+
+/* Device time by the span that it is owed to. */
+static int64_t *owned_make(const struct trace_study *s, struct arena *arena)
+{
+    const struct spans *spans = &s->trace->spans;
+    int64_t *ns = arena_array(arena, int64_t, spans->rows.len);
+    for (uint32_t row = 0; row < spans->rows.len && ns != NULL; row++) {
+        uint32_t owner = s->links.owner[row];
+        if (owner != NO_ROW)
+            ns[owner] = i64_plus(ns[owner], spans->duration[row]);
+    }
+    return ns;
 }
 
 /* Memory events in no span of the trees, as a row of their own. */
-static void add_loose(const struct merging *m, const bool *is_host, const struct memory_sums *sums,
-                      struct operator_row *ret)
+static void add_loose(const struct trace_study *s, const bool *is_host,
+                      const struct memory_sums *sums, struct operator_row *ret)
 {
-    const struct spans *spans = &m->study->trace->spans;
-    const uint32_t *sorted = m->study->sorted;
+    const struct spans *spans = &s->trace->spans;
+    const uint32_t *sorted = s->sorted;
     int64_t open_until = INT64_MIN;
     uint32_t next = 0;
     *ret = (struct operator_row){ .name = S("[memory]") };
@@ -186,20 +191,18 @@ bool operators_make(const struct trace_study *s, const struct forest *trees, str
     ret->op = arena_array(arena, struct operator_row, (size_t)strings + 1);
     struct arena_mark mark = arena_mark(arena);
     struct by_name b = { .of = arena_array(arena, uint32_t, strings), .tables = ret };
-    struct merging m;
     struct memory_sums sums;
     bool *is_host = arena_array(arena, bool, s->trace->spans.rows.len);
-    if (ret->op == NULL || b.of == NULL || is_host == NULL ||
-        !merging_init(&m, s, trees, arena) || !memory_sums_make(s->trace, arena, &sums))
+    struct walk w = { .study = s, .sums = &sums, .rows = &b, .tables = ret };
+    w.owned_ns = owned_make(s, arena);
+    w.open = arena_array(arena, struct open_node, trees->max_depth);
+    if (ret->op == NULL || b.of == NULL || is_host == NULL || w.owned_ns == NULL ||
+        w.open == NULL || !memory_sums_make(s->trace, arena, &sums))
         return false;
     for (uint32_t i = 0; i < trees->first[trees->threads]; i++)
         is_host[trees->row[i]] = true;
-    count_bytes(&m, &sums);
-    add_loose(&m, is_host, &sums, &ret->loose);
-    count_children(&m);
-    ret->merged = merge(&m);
-    add_device_totals(&m);
-    add_up(&m, &b);
+    add_loose(s, is_host, &sums, &ret->loose);
+    walk_trees(&w, trees);
     qsort(ret->op, ret->ops, sizeof *ret->op, by_self_cpu);
     arena_release(arena, mark);
     return true;

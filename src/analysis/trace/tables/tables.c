@@ -214,7 +214,7 @@ static bool delays_find(const struct trace_study *s, struct arena *arena, struct
 {
     const struct spans *spans = &s->trace->spans;
     struct arena_mark mark = arena_mark(arena);
-    int64_t *delay = arena_array(arena, int64_t, spans->rows.len);
+    int64_t *delay = arena_array(arena, int64_t, s->work);
     uint32_t delays = 0;
     if (delay == NULL)
         return false;
