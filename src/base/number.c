@@ -4,31 +4,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Eight digits at once: pairs, then pairs of pairs, as lanes of one number. */
-static uint64_t eight_digits(const char *digits)
-{
-    uint64_t n = 0;
+enum { AT_ONCE = 8 };
+
 #if defined __BYTE_ORDER__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    memcpy(&n, digits, sizeof n);
-    n -= UINT64_C(0x3030303030303030);
+
+/* Eight characters as lanes of one number: a digit is 0x30 to 0x39, and with 6 more still 0x3_. */
+static bool eight_digits(const char *text, uint64_t *ret)
+{
+    const uint64_t high = UINT64_C(0xf0f0f0f0f0f0f0f0), zeros = UINT64_C(0x3030303030303030);
+    uint64_t n;
+    memcpy(&n, text, sizeof n);
+    if ((n & high) != zeros || ((n + UINT64_C(0x0606060606060606)) & high) != zeros)
+        return false;
+    /* Pairs, then pairs of pairs. */
+    n -= zeros;
     n = n * 10 + (n >> 8);
-    return ((n & UINT64_C(0x000000ff000000ff)) * (100 + (UINT64_C(1000000) << 32)) +
+    *ret = ((n & UINT64_C(0x000000ff000000ff)) * (100 + (UINT64_C(1000000) << 32)) +
             (n >> 16 & UINT64_C(0x000000ff000000ff)) * (1 + (UINT64_C(10000) << 32))) >> 32;
-#else
-    for (int i = 0; i < 8; i++)
-        n = n * 10 + (uint64_t)(digits[i] - '0');
-    return n;
-#endif
+    return true;
 }
 
-uint64_t number_of_digits(const char *digits, size_t len)
+#else
+
+static bool eight_digits(const char *text, uint64_t *ret)
 {
-    uint64_t n = 0;
-    for (; len >= 8; len -= 8, digits += 8)
-        n = n * 100000000 + eight_digits(digits);
-    for (; len > 0; len--)
-        n = n * 10 + (uint64_t)(*digits++ - '0');
-    return n;
+    *ret = 0;
+    for (int i = 0; i < AT_ONCE; i++) {
+        if (!is_digit(text[i]))
+            return false;
+        *ret = *ret * 10 + (uint64_t)(text[i] - '0');
+    }
+    return true;
+}
+
+#endif
+
+size_t number_digits(str text, uint64_t *ret)
+{
+    size_t most = text.len < NUMBER_DIGITS ? text.len : NUMBER_DIGITS, at = 0;
+    uint64_t n = 0, eight;
+    for (; most - at >= AT_ONCE && eight_digits(text.ptr + at, &eight); at += AT_ONCE)
+        n = n * 100000000 + eight;
+    for (; at < most && is_digit(text.ptr[at]); at++)
+        n = n * 10 + (uint64_t)(text.ptr[at] - '0');
+    *ret = n;
+    return at;
 }
 
 bool number_integer(str text, uint64_t *ret_bits, bool *ret_negative)

@@ -12,9 +12,10 @@
  * complement of a negative number.  False otherwise. */
 bool number_integer(str text, uint64_t *ret_bits, bool *ret_negative);
 
-/* The value of `len` decimal digits, NUMBER_DIGITS at most, which nobody checks. */
+/* The value of the decimal digits at the front of `text`, NUMBER_DIGITS at most; returns how many
+ * there are. */
 enum { NUMBER_DIGITS = 19 };
-uint64_t number_of_digits(const char *digits, size_t len);
+size_t number_digits(str text, uint64_t *ret);
 
 /* One to eight hexadecimal digits, all of `text`. */
 bool number_hex(str text, uint32_t *ret);

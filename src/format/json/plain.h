@@ -1,5 +1,5 @@
-/* plain.h - how far the plain bytes of a string go: up to a quote, a backslash or a control
- * character, 16 bytes at a time where the processor's base set has loads of so many. */
+/* plain.h - how far a run of bytes of one kind goes, 16 bytes at a time where the processor's base
+ * set has loads of so many. */
 #ifndef VRS_FORMAT_JSON_PLAIN_H
 #define VRS_FORMAT_JSON_PLAIN_H
 
@@ -19,7 +19,7 @@ static inline bool is_plain(uint8_t c)
     return c != '"' && c != '\\' && c >= ' ';
 }
 
-/* The first byte from `at` on, in a window that ends at `end`, that is not plain; `end` where there
+/* Of a string: the first byte from `at` on, in a window that ends at `end`, that is not plain; `end` where there
  * is none.  The zeros behind a window end the run. */
 static inline const uint8_t *plain_end(const uint8_t *at, const uint8_t *end)
 {
@@ -56,6 +56,29 @@ static inline const uint8_t *plain_end(const uint8_t *at, const uint8_t *end)
     return at < end ? at : end;
 #else
     while (at < end && is_plain(*at))
+        at++;
+    return at;
+#endif
+}
+
+/* Of a number: the first byte from `at` on, in a window, that is no digit.  The zeros behind a
+ * window end the run. */
+static inline const uint8_t *digits_end(const uint8_t *at)
+{
+#if defined __SSE2__
+    /* A digit is less than 10 above '0', and less than 10 above the least of signed bytes once that
+     * is at '0'. */
+    const __m128i to_least = _mm_set1_epi8((char)(INT8_MIN - '0'));
+    const __m128i behind = _mm_set1_epi8(INT8_MIN + 10);
+    for (;; at += WINDOW_PAD_BYTES) {
+        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)at);
+        unsigned digits = (unsigned)_mm_movemask_epi8(
+            _mm_cmplt_epi8(_mm_add_epi8(v, to_least), behind));
+        if (digits != (1u << WINDOW_PAD_BYTES) - 1)
+            return at + __builtin_ctz(~digits);
+    }
+#else
+    while (*at >= '0' && *at <= '9')
         at++;
     return at;
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "format/input/window.h"
+#include "format/json/plain.h"
 
 /* Python's json module also writes NaN, Infinity and -Infinity: they are taken as null. */
 enum json_literal { JSON_NULL, JSON_FALSE, JSON_TRUE };
@@ -33,15 +34,12 @@ enum json_scan json_scan_number(struct window *w, str *ret);
 static inline bool json_scan_common(struct window *w, str *ret)
 {
     /* In one pass.  The zeros behind a window end the digits. */
-    const uint8_t *at = w->at + (*w->at == '-'), *first = at;
-    while (is_digit((char)*at))
-        at++;
+    const uint8_t *first = w->at + (*w->at == '-'), *at = digits_end(first);
     if (at == first || (*first == '0' && at > first + 1))
         return false;
     if (*at == '.') {
         const uint8_t *fraction = ++at;
-        while (is_digit((char)*at))
-            at++;
+        at = digits_end(fraction);
         if (at == fraction)
             return false;
     }

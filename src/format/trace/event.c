@@ -81,8 +81,16 @@ static bool has_capitals(str text)
 
 static enum vrs_status lower_case(struct events *e, str text, uint32_t *ret, struct vrs_error *err)
 {
-    if (!has_capitals(text))
-        return event_text(e, text, ret, err);
+    /* Mostly the one of the event before. */
+    if (str_equal(trace_text(e->trace, e->lower_category), text)) {
+        *ret = e->lower_category;
+        return VRS_OK;
+    }
+    if (!has_capitals(text)) {
+        TRY(event_text(e, text, ret, err));
+        e->lower_category = *ret;
+        return VRS_OK;
+    }
     e->text.len = 0;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
@@ -113,21 +121,13 @@ static bool integer_text(str text, str *ret)
     return text.len > 0;
 }
 
-/* Digits alone, and no more than always fit. */
-static bool is_short_integer(str text)
-{
-    size_t i = 0;
-    while (i < text.len && is_digit(text.ptr[i]))
-        i++;
-    return i == text.len && i > 0 && i < NUMBER_DIGITS;
-}
-
 static bool integer_of(str text, int64_t *ret)
 {
     uint64_t bits;
     bool negative;
-    if (is_short_integer(text)) {
-        *ret = (int64_t)number_of_digits(text.ptr, text.len);
+    /* Mostly digits alone, and no more than always fit. */
+    if (text.len > 0 && text.len < NUMBER_DIGITS && number_digits(text, &bits) == text.len) {
+        *ret = (int64_t)bits;
         return true;
     }
     if (!integer_text(text, &text) || !number_integer(text, &bits, &negative) ||

@@ -50,6 +50,7 @@ struct events {
     struct buf text; /* a string that is changed before it is kept */
     uint32_t met[TEXTS_MET];         /* string_id */
     uint32_t kind_category;          /* string_id of the category that was last */
+    uint32_t lower_category;         /* and of the last that was written without capitals */
     enum span_kind kind;             /* and what it is */
     uint32_t track;                  /* the row of the track that was last */
     /* Words that are compared by their ids. */

@@ -128,21 +128,18 @@ bool microseconds_read_plain(str text, int64_t *ret_ns, bool *ret_whole)
 {
     static const uint64_t scale[NS_DIGITS + 1] = { 1000, 100, 10, 1 };
     enum { WHOLE_MOST = 16 };
-    size_t whole = digits_at(text, 0);
+    uint64_t n, part = 0;
+    size_t whole = number_digits(text, &n);
     size_t fraction = whole + 1 < text.len ? text.len - whole - 1 : 0;
     if (whole == 0 || whole > WHOLE_MOST || fraction > NS_DIGITS)
         return false;
     bool is_whole = whole == text.len;
     if (!is_whole && (text.ptr[whole] != '.' || fraction == 0 ||
-                      digits_at(text, whole + 1) != fraction))
+                      number_digits((str){ text.ptr + whole + 1, fraction }, &part) != fraction))
         return false;
-    uint64_t n = number_of_digits(text.ptr, whole);
     if (n >= (uint64_t)INT64_MAX / scale[0])
         return false;
-    n *= scale[0];
-    if (!is_whole)
-        n += number_of_digits(text.ptr + whole + 1, fraction) * scale[fraction];
-    *ret_ns = (int64_t)n;
+    *ret_ns = (int64_t)(n * scale[0] + part * scale[fraction]);
     *ret_whole = is_whole;
     return true;
 }

@@ -14,11 +14,31 @@ static void digits_of_any_number_have_a_value(void **state)
 {
     (void)state;
     static const char digits[] = "9081726354019283746";
-    uint64_t wanted = 0;
+    uint64_t wanted = 0, value;
     for (size_t len = 0; len <= NUMBER_DIGITS; len++) {
-        assert_int_equal(number_of_digits(digits, len), wanted);
+        assert_int_equal(number_digits((str){ digits, len }, &value), len);
+        assert_int_equal(value, wanted);
         if (len < NUMBER_DIGITS)
             wanted = wanted * 10 + (uint64_t)(digits[len] - '0');
+    }
+}
+
+static void digits_end_at_any_other_byte(void **state)
+{
+    (void)state;
+    for (size_t at = 0; at < NUMBER_DIGITS + 2; at++) {
+        for (int other = 0; other < 256; other++) {
+            char text[] = "123456789012345678901";
+            uint64_t value, wanted;
+            text[at] = (char)other;
+            size_t digits = number_digits((str){ text, sizeof text - 1 }, &value);
+            if (other < '0' || other > '9')
+                assert_int_equal(digits, at < NUMBER_DIGITS ? at : NUMBER_DIGITS);
+            else
+                assert_int_equal(digits, NUMBER_DIGITS);
+            assert_int_equal(number_digits((str){ text, digits }, &wanted), digits);
+            assert_int_equal(value, wanted);
+        }
     }
 }
 
@@ -116,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digits_of_any_number_have_a_value),
+        cmocka_unit_test(digits_end_at_any_other_byte),
         cmocka_unit_test(integers_fill_64_bits),
         cmocka_unit_test(other_text_is_no_integer),
         cmocka_unit_test(hexadecimal_digits_of_either_case),
