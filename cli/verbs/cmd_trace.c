@@ -14,12 +14,13 @@
 #include "options.h"
 #include "terminal.h"
 #include "trace_rewrite.h"
+#include "trace_stats.h"
 #include "vramscope/trace.h"
 
 struct trace_settings {
     struct common common;
     bool ops, kernels, gaps, steps, memory, calls, modules, tree, phases, launches, findings;
-    bool as_framework;
+    bool as_framework, stats;
     struct option_list thresholds;
     struct trace_rewrite rewrite;
     const char *min_share;
@@ -61,6 +62,9 @@ static const struct option_spec options[] = {
     OPTION_ROWS("print at most COUNT rows of each table (default 5 on the page, else all)"),
     OPTION_CSV("the one part that was asked for, or the operators,"),
     OPTIONS_TRACE_REWRITE(struct trace_settings, rewrite),
+    { 0, "stats", NULL,
+      "also print to standard error how fast each file was read and how much memory it took",
+      OPTION_FLAG, IN(stats), NULL },
     { 0, "limit", "NAME=VALUE",
       "raise a limit on what a file may contain: nesting, string, strings, items, unpacked",
       OPTION_LIMIT, offsetof(struct common, limits), "nesting= string= strings= items= unpacked=" },
@@ -109,12 +113,17 @@ static struct vrs_result *ask(const struct trace_settings *s, const struct input
     struct vrs_trace *trace = NULL;
     struct vrs_result *result = NULL;
     struct vrs_error err;
+    struct trace_stats stats = { .begun = trace_stats_now() };
     progress_start("reading");
     enum vrs_status status = vrs_open_trace(path, &open, &trace, &err);
+    stats.read = trace_stats_now();
     if (status == VRS_OK)
         status = vrs_trace_report(trace, &about, &result, &err);
-    vrs_close_trace(trace);
+    stats.answered = trace_stats_now();
     progress_hide();
+    if (status == VRS_OK && s->stats)
+        trace_stats_say(path, trace, &stats);
+    vrs_close_trace(trace);
     if (status == VRS_OK)
         return result;
     message_failure(path, &err);

@@ -41,6 +41,12 @@ VRS_API enum vrs_status vrs_open_any_stream(int64_t (*read)(void *arg, void *byt
                                             struct vrs_trace **ret_trace, struct vrs_error *err);
 VRS_API void vrs_close_trace(struct vrs_trace *trace);
 
+/* How much there was to read: all events, also those without a row, bytes after unpacking, and of
+ * them those in which no event could be made out. */
+VRS_API uint64_t vrs_trace_events(const struct vrs_trace *trace);
+VRS_API uint64_t vrs_trace_read_bytes(const struct vrs_trace *trace);
+VRS_API uint64_t vrs_trace_skipped_bytes(const struct vrs_trace *trace);
+
 /* Columns.  A name is "table.column", as "spans.start"; docs/formats.md lists them.  Times are
  * nanoseconds, and INT64_MIN is a number that the file does not tell. */
 VRS_API enum vrs_status vrs_trace_column(const struct vrs_trace *trace, const char *name,

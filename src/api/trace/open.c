@@ -106,6 +106,21 @@ enum vrs_status vrs_open_trace_bytes(const void *bytes, size_t len, const char *
     return open_trace(source_of_memory(&memory), len, name, &o, ret, err);
 }
 
+uint64_t vrs_trace_events(const struct vrs_trace *trace)
+{
+    return trace->model.events;
+}
+
+uint64_t vrs_trace_read_bytes(const struct vrs_trace *trace)
+{
+    return trace->model.read_bytes;
+}
+
+uint64_t vrs_trace_skipped_bytes(const struct vrs_trace *trace)
+{
+    return trace->model.skipped_bytes;
+}
+
 void vrs_close_trace(struct vrs_trace *trace)
 {
     if (trace == NULL)

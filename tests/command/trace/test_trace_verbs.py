@@ -1,6 +1,7 @@
 """Verbs that take snapshots and traces: which a file is, its bytes tell, whatever its name, packing and order."""
 import gzip
 import json
+import re
 
 import pytest
 from recordings import writers
@@ -164,3 +165,14 @@ def test_limits_of_the_other_kind(tmp_path):
 def test_limits_that_make_no_sense(option, value):
     said = run("check", option, value, "nowhere.json", expect=2)
     assert "does not take" in said.err
+
+
+def test_stats_are_said_beside_the_answer():
+    path = ROOT / "examples/traces/training.pt.trace.json.gz"
+    plain, told = run("trace", path, expect=0), run("trace", "--stats", path, expect=0)
+    assert told.raw == plain.raw and plain.err == ""
+    unpacked = gzip.decompress(path.read_bytes()).rstrip()
+    found = re.search(r"training.pt.trace.json.gz: (\d+) bytes \(unpacked\) with (\d+) events read in ([\d.]+) s, [\d.]+ MB/s and "
+                      r"\d+ events/s; answered after ([\d.]+) s; 0 bytes skipped; resident at most [\d.]+ MB$", told.err.strip())
+    assert found and (int(found[1]), int(found[2])) == (len(unpacked), len(json.loads(unpacked)["traceEvents"]))
+    assert float(found[3]) <= float(found[4])
