@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/pages.h"
 
 /* Blocks grow with what is taken: many small results may be held at once. */
 enum { BLOCK_LEAST = 4 * 1024, BLOCK_BYTES = 64 * 1024 };
@@ -52,6 +53,7 @@ static bool add_block(struct arena *a, size_t least)
         size > BLOCK_BYTES ? calloc(1, sizeof *block + size) : malloc(sizeof *block + size);
     if (block == NULL)
         return false;
+    pages_expect_full(block, sizeof *block + size);
     block->before = a->last;
     block->size = size;
     a->last = block;
