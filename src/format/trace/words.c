@@ -55,43 +55,75 @@ static const str keys[TRACE_KEYS] = {
     [KEY_BACKEND] = { "backend", 7 },
 };
 
-/* The keys of each length, the frequent first, KEY_OTHER behind the last. */
-enum { KEY_LENGTHS = 20, OF_A_LENGTH = 6 };
-static const uint8_t by_length[KEY_LENGTHS][OF_A_LENGTH] = {
-    [2] = { KEY_TS, KEY_PH, KEY_ID },
-    [3] = { KEY_CAT, KEY_PID, KEY_TID, KEY_DUR },
-    [4] = { KEY_NAME, KEY_ARGS, KEY_ADDRESS, KEY_RANK },
-    [5] = { KEY_BYTES, KEY_BYTES_LOWER },
-    [6] = { KEY_LABELS, KEY_NUM_SMS },
-    [7] = { KEY_BACKEND },
-    [8] = { KEY_SEGMENTS },
-    [9] = { KEY_DEVICE_ID },
-    [10] = { KEY_INPUT_DIMS, KEY_CALL_STACK, KEY_WITH_STACK, KEY_WITH_FLOPS, KEY_WORLD_SIZE,
-             KEY_INPUT_DIMS_2021 },
-    [11] = { KEY_EXTERNAL_ID, KEY_CORRELATION, KEY_DEVICE_TYPE, KEY_EXTERNAL_ID_LOWER,
-             KEY_TRACE_EVENTS },
-    [12] = { KEY_WITH_MODULES, KEY_COMPUTE_MAJOR, KEY_COMPUTE_MINOR },
-    [13] = { KEY_RECORD_SHAPES, KEY_DEVICE_TRACES },
-    [14] = { KEY_TOTAL_RESERVED, KEY_PROFILE_MEMORY, KEY_TOTAL_GLOBAL_MEM },
-    [15] = { KEY_TOTAL_ALLOCATED, KEY_DISTRIBUTED },
-    [16] = { KEY_DEVICE_PROPERTIES },
-    [19] = { KEY_BASE_NS },
+/* A key of each length and first character: most that nobody asks for meet none. */
+enum { KEY_LENGTHS = 20, LETTERS = 64 };
+#define LETTER(c) ((c) & (LETTERS - 1))
+static const uint8_t first_of[KEY_LENGTHS][LETTERS] = {
+    [2] = { [LETTER('t')] = KEY_TS, [LETTER('p')] = KEY_PH, [LETTER('i')] = KEY_ID },
+    [3] = { [LETTER('c')] = KEY_CAT,
+            [LETTER('p')] = KEY_PID,
+            [LETTER('t')] = KEY_TID,
+            [LETTER('d')] = KEY_DUR },
+    [4] = { [LETTER('n')] = KEY_NAME,
+            [LETTER('a')] = KEY_ARGS,
+            [LETTER('A')] = KEY_ADDRESS,
+            [LETTER('r')] = KEY_RANK },
+    [5] = { [LETTER('B')] = KEY_BYTES, [LETTER('b')] = KEY_BYTES_LOWER },
+    [6] = { [LETTER('l')] = KEY_LABELS, [LETTER('n')] = KEY_NUM_SMS },
+    [7] = { [LETTER('b')] = KEY_BACKEND },
+    [8] = { [LETTER('s')] = KEY_SEGMENTS },
+    [9] = { [LETTER('D')] = KEY_DEVICE_ID },
+    [10] = { [LETTER('I')] = KEY_INPUT_DIMS,
+             [LETTER('C')] = KEY_CALL_STACK,
+             [LETTER('w')] = KEY_WITH_STACK },
+    [11] = { [LETTER('E')] = KEY_EXTERNAL_ID,
+             [LETTER('e')] = KEY_EXTERNAL_ID_LOWER,
+             [LETTER('c')] = KEY_CORRELATION,
+             [LETTER('D')] = KEY_DEVICE_TYPE,
+             [LETTER('t')] = KEY_TRACE_EVENTS },
+    [12] = { [LETTER('w')] = KEY_WITH_MODULES, [LETTER('c')] = KEY_COMPUTE_MAJOR },
+    [13] = { [LETTER('r')] = KEY_RECORD_SHAPES, [LETTER('d')] = KEY_DEVICE_TRACES },
+    [14] = { [LETTER('T')] = KEY_TOTAL_RESERVED,
+             [LETTER('p')] = KEY_PROFILE_MEMORY,
+             [LETTER('t')] = KEY_TOTAL_GLOBAL_MEM },
+    [15] = { [LETTER('T')] = KEY_TOTAL_ALLOCATED, [LETTER('d')] = KEY_DISTRIBUTED },
+    [16] = { [LETTER('d')] = KEY_DEVICE_PROPERTIES },
+    [19] = { [LETTER('b')] = KEY_BASE_NS },
 };
 
-/* Two texts of one length, which is short: words of the machine from either end. */
+/* Another one of the same length and first character. */
+static const uint8_t next_of[TRACE_KEYS] = {
+    [KEY_INPUT_DIMS] = KEY_INPUT_DIMS_2021,
+    [KEY_WITH_STACK] = KEY_WITH_FLOPS,
+    [KEY_WITH_FLOPS] = KEY_WORLD_SIZE,
+    [KEY_COMPUTE_MAJOR] = KEY_COMPUTE_MINOR,
+};
+
+/* Two texts of one length, two at least and short: words of the machine from either end. */
 static bool equal(const char *a, const char *b, size_t len)
 {
     uint64_t first[2], last[2];
-    if (len < sizeof *first || len > 2 * sizeof *first)
-        return len == 2 ? a[0] == b[0] && a[1] == b[1] : memcmp(a, b, len) == 0;
-    memcpy(&first[0], a, sizeof *first);
-    memcpy(&first[1], b, sizeof *first);
-    memcpy(&last[0], a + len - sizeof *last, sizeof *last);
-    memcpy(&last[1], b + len - sizeof *last, sizeof *last);
-    return first[0] == first[1] && last[0] == last[1];
+    uint32_t front[2], back[2];
+    if (len > 2 * sizeof *first)
+        return memcmp(a, b, len) == 0;
+    if (len >= sizeof *first) {
+        memcpy(&first[0], a, sizeof *first);
+        memcpy(&first[1], b, sizeof *first);
+        memcpy(&last[0], a + len - sizeof *last, sizeof *last);
+        memcpy(&last[1], b + len - sizeof *last, sizeof *last);
+        return first[0] == first[1] && last[0] == last[1];
+    }
+    if (len >= sizeof *front) {
+        memcpy(&front[0], a, sizeof *front);
+        memcpy(&front[1], b, sizeof *front);
+        memcpy(&back[0], a + len - sizeof *back, sizeof *back);
+        memcpy(&back[1], b + len - sizeof *back, sizeof *back);
+        return front[0] == front[1] && back[0] == back[1];
+    }
+    return a[0] == b[0] && a[1] == b[1] && a[len - 1] == b[len - 1];
 }
 
-/* Whether `by_length` lacks a key; for an assertion. */
+/* Whether the tables lack a key; for an assertion. */
 static bool is_missed(str text)
 {
     for (uint32_t k = KEY_OTHER + 1; k < TRACE_KEYS; k++)
@@ -102,10 +134,12 @@ static bool is_missed(str text)
 
 enum trace_key trace_key_of(str text)
 {
-    const uint8_t *of = by_length[text.len < KEY_LENGTHS ? text.len : 0];
-    for (uint32_t i = 0; i < OF_A_LENGTH && of[i] != KEY_OTHER; i++)
-        if (keys[of[i]].ptr[0] == text.ptr[0] && equal(keys[of[i]].ptr, text.ptr, text.len))
-            return (enum trace_key)of[i];
+    uint8_t key = KEY_OTHER;
+    if (text.len < KEY_LENGTHS && text.len > 0)
+        key = first_of[text.len][LETTER((uint8_t)text.ptr[0])];
+    for (; key != KEY_OTHER; key = next_of[key])
+        if (equal(keys[key].ptr, text.ptr, text.len))
+            return (enum trace_key)key;
     assert(!is_missed(text));
     (void)is_missed;
     return KEY_OTHER;
