@@ -31,6 +31,15 @@ static inline int64_t i64_times(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
+/* The nearest that there is: 0 for what is no number. */
+static inline int64_t i64_of_double(double value)
+{
+    const double beyond = 9223372036854775808.0;
+    if (!(value > -beyond))
+        return value <= -beyond ? INT64_MIN : 0;
+    return value < beyond ? (int64_t)value : INT64_MAX;
+}
+
 /* Saturating: the largest number where the result does not fit. */
 static inline uint64_t u64_plus(uint64_t a, uint64_t b)
 {

@@ -8,6 +8,7 @@
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/rules/rules.h"
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/str.h"
 #include "render/write/escape.h"
 #include "render/write/text.h"
@@ -15,19 +16,19 @@
 /* By the end of its name: times, sizes and shares as people read them. */
 static void put_value(struct buf *to, const struct trace_evidence *e, bool ascii)
 {
-    const double most = 9e18;
     str name = str_from(e->name);
-    double value = e->value < most ? e->value : most;
+    double value = e->value;
+    uint64_t whole = value > 0 ? (uint64_t)i64_of_double(value) : 0;
     if (str_ends(name, S("_ns")) || str_ends(name, S("-ns"))) {
-        human_ns(to, (uint64_t)value);
+        human_ns(to, whole);
     } else if (str_ends(name, S("_bytes"))) {
-        human_bytes(to, (int64_t)value);
+        human_bytes(to, i64_of_double(value));
     } else if (str_ends(name, S("_per_step"))) {
         buf_fixed(to, value, 1);
     } else if (str_ends(name, S("_ratio"))) {
         human_share(to, value);
     } else {
-        human_count(to, (uint64_t)value, ascii);
+        human_count(to, whole, ascii);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "analysis/trace/busy/busy.h"
 #include "analysis/trace/memory/memory.h"
 #include "analysis/trace/tables/tables.h"
+#include "base/bytes.h"
 #include "base/str.h"
 #include "render/trace/trace_words.h"
 #include "render/write/cells.h"
@@ -195,7 +196,7 @@ static void fill_copy(struct cells *cells, const void *from, uint32_t i, str *ce
     cell[2] = cell_bytes(cells, (int64_t)c->bytes);
     cell[3] = cell_ns(cells, c->ns);
     if (c->ns > 0) {
-        human_bytes(&cells->text, (int64_t)((double)c->bytes / (double)c->ns * second));
+        human_bytes(&cells->text, i64_of_double((double)c->bytes / (double)c->ns * second));
         buf_text(&cells->text, "/s");
     }
     cell[4] = cell_end(cells);

@@ -44,3 +44,49 @@ def test_extremes_are_answered(tmp_path, seed):
     for to in FORMATS:
         out = run("export", path.name, "--to", to, cwd=tmp_path, expect=0).raw
         assert to in ("csv", "pprof") or not set(b"\x1b\x07") & set(out)
+
+
+HALF = 1 << 62  # nanoseconds
+FAR = {
+    "a gap of half the range": [(-HALF, 1), (HALF - 1, 1)],
+    "work of half the range": [(-HALF, HALF), (0, HALF)],
+    "two streams of half the range": [(-HALF, 2 * HALF - 2), (-HALF + 1, 2 * HALF - 4), (HALF - 1, 1)],
+}
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_times_far_from_each_other_are_answered(tmp_path, name):
+    """Sums of such times have no 64 bits; each step, operator, launch and memory event is as far from the next."""
+    events = []
+    for i, (start, ns) in enumerate(FAR[name]):
+        us = {"ts": start / 1000, "dur": ns / 1000}
+        events += [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#%d" % i, "pid": 1, "tid": 1, **us},
+                   {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, **us},
+                   {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, **us},
+                   {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, **us,
+                    "args": {"correlation": i + 1}},
+                   {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7 + i, **us, "args": {"correlation": i + 1}},
+                   {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pageable -> Device)", "pid": 0, "tid": 9, "ts": us["ts"],
+                    "dur": 0.001, "args": {"bytes": 2**63 - 1}},
+                   {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": us["ts"], "args": {
+                       "Bytes": 1 - 2**63, "Addr": 4096, "Device Type": 1, "Device Id": 0,
+                       "Total Allocated": (2**63 - 1, 1 - 2**63, 0)[i], "Total Reserved": 2**63 - 1}}]
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"traceEvents": events}))
+    for words in ((), ALL):
+        text = run("trace", path.name, *words, cwd=tmp_path, expect=0).out
+        assert "-8.00 EiB/s" not in text
+    run("trace", path.name, "--json", cwd=tmp_path, expect=0).json()
+    run("check", path.name, "--max-step", "1s", "--min-busy", "10%", cwd=tmp_path)
+    run("diff", path.name, path.name, cwd=tmp_path, expect=0)
+
+
+def test_devices_without_number_are_answered(tmp_path):
+    """A process for each kernel, all of them listed: in time that grows as they do."""
+    count = some(3000, 100_000)
+    (tmp_path / "run.json").write_text(json.dumps({
+        "deviceProperties": [{"id": i, "name": "card %d" % i, "totalGlobalMem": 1 << 30} for i in range(count)],
+        "traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": count - i, "tid": 7, "ts": i, "dur": 1} for i in range(count)]}))
+    found = run("trace", "run.json", "--json", cwd=tmp_path, expect=0).json()["devices"]
+    assert [d["device"] for d in found] == [str(i + 1) for i in range(count)]
+    assert {d["streams"] for d in found} == {1}

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "analysis/trace/busy/blame.h"
 #include "analysis/trace/busy/intervals.h"
@@ -181,7 +182,7 @@ static void fill_bins(const struct device_work *w, struct device_time *d)
             uint32_t bin = (uint32_t)((double)at / width);
             if (bin >= BUSY_BINS)
                 bin = BUSY_BINS - 1;
-            int64_t edge = (int64_t)((double)(bin + 1) * width);
+            int64_t edge = i64_of_double((double)(bin + 1) * width);
             int64_t to = bin == BUSY_BINS - 1 || end < edge ? end : edge > at ? edge : at + 1;
             d->bin_ns[bin] += to - at;
             at = to;
@@ -204,13 +205,12 @@ static void find_gaps(const struct device_work *w, const struct pieces *pieces,
 
 /* Devices. */
 
-static uint32_t count_streams(const struct device_work *w, struct arena *arena, bool *ret_ok)
+/* A track belongs to one process, so that one mark for each is enough for all devices. */
+static uint32_t count_streams(const struct device_work *w, bool *seen)
 {
     const struct trace *t = w->study->trace;
     uint32_t streams = 0;
-    bool *seen = arena_array(arena, bool, t->tracks.rows.len);
-    *ret_ok = seen != NULL;
-    for (uint32_t i = 0; i < w->len && seen != NULL; i++) {
+    for (uint32_t i = 0; i < w->len; i++) {
         uint32_t track = t->spans.track[w->row[i]];
         streams += !seen[track];
         seen[track] = true;
@@ -222,9 +222,7 @@ static bool device_make(struct device_work *w, const struct pieces *pieces, stru
                         struct device_time *d)
 {
     struct arena_mark mark = arena_mark(arena);
-    bool ok;
-    d->streams = count_streams(w, arena, &ok);
-    ok = ok && sets_make(w, arena);
+    bool ok = sets_make(w, arena);
     if (ok) {
         count_events(w, d);
         part(w, d);
@@ -292,43 +290,54 @@ static bool pid_keep(const struct trace *t, uint32_t process, struct arena *aren
     return ret->text.ptr != NULL;
 }
 
-static bool is_before(const struct trace *t, uint32_t a, uint32_t b)
+/* A process that has device work. */
+struct worker {
+    uint32_t process;
+    struct pid_name pid;
+};
+
+static int by_pid(const void *a, const void *b)
 {
-    struct pid_text x, y;
-    pid_text(t, a, &x);
-    pid_text(t, b, &y);
-    int order = str_compare(x.text, y.text);
-    return order < 0 || (order == 0 && a < b);
+    const struct worker *x = a, *y = b;
+    int order = str_compare(x->pid.text, y->pid.text);
+    return order != 0 ? order : x->process < y->process ? -1 : x->process > y->process;
 }
 
 /* The processes that have device work, in order, and the rows of each side by side. */
 struct grouping {
-    uint32_t *process, processes;
+    struct worker *worker;
+    uint32_t workers;
+    bool *seen; /* of each track */
     uint32_t *first; /* of each process of the trace, and one more */
     uint32_t *row;
 };
 
-static bool group(const struct trace_study *s, struct arena *arena, struct grouping *ret)
+/* `names` keeps what the result holds. */
+static bool group(const struct trace_study *s, struct arena *arena, struct arena *names,
+                  struct grouping *ret)
 {
     const struct trace *t = s->trace;
     uint32_t count = t->processes.rows.len, spans = t->spans.rows.len;
-    *ret = (struct grouping){ .process = arena_array(arena, uint32_t, count),
+    *ret = (struct grouping){ .worker = arena_array(arena, struct worker, count),
+                              .seen = arena_array(arena, bool, t->tracks.rows.len),
                               .first = arena_array(arena, uint32_t, (size_t)count + 2),
                               .row = arena_array(arena, uint32_t, spans) };
-    if (ret->process == NULL || ret->first == NULL || ret->row == NULL)
+    if (ret->worker == NULL || ret->seen == NULL || ret->first == NULL || ret->row == NULL)
         return false;
     for (uint32_t i = 0; i < spans; i++)
         if (span_is_work(t->spans.kind[i]))
             ret->first[t->tracks.process[t->spans.track[i]] + 2]++;
     for (uint32_t p = 0; p < count; p++) {
+        struct worker *worker = &ret->worker[ret->workers];
         if (ret->first[p + 2] > 0) {
-            uint32_t at = ret->processes++;
-            for (; at > 0 && is_before(t, p, ret->process[at - 1]); at--)
-                ret->process[at] = ret->process[at - 1];
-            ret->process[at] = p;
+            worker->process = p;
+            if (!pid_keep(t, p, names, &worker->pid))
+                return false;
+            ret->workers++;
         }
         ret->first[p + 2] += ret->first[p + 1];
     }
+    qsort(ret->worker, ret->workers, sizeof *ret->worker, by_pid);
     for (uint32_t i = 0; i < spans; i++) {
         uint32_t row = s->sorted[i];
         if (span_is_work(t->spans.kind[row]))
@@ -370,18 +379,20 @@ static bool devices_make(const struct trace_study *s, struct arena *scratch, str
 {
     struct grouping g;
     struct pieces pieces;
-    if (!group(s, scratch, &g) || !pieces_make(s, scratch, &pieces))
+    if (!group(s, scratch, arena, &g) || !pieces_make(s, scratch, &pieces))
         return false;
-    ret->device = arena_array(arena, struct device_time, g.processes);
+    ret->device = arena_array(arena, struct device_time, g.workers);
     if (ret->device == NULL)
         return false;
-    for (uint32_t i = 0; i < g.processes; i++) {
-        uint32_t p = g.process[i], first = g.first[p], len = g.first[p + 1] - first;
+    for (uint32_t i = 0; i < g.workers; i++) {
+        uint32_t p = g.worker[i].process, first = g.first[p], len = g.first[p + 1] - first;
         struct device_work w = { .study = s, .row = g.row + first, .len = len };
         shorter_first(&s->trace->spans, g.row + first, len);
         struct device_time *d = &ret->device[ret->devices++];
         d->process = p;
-        if (!pid_keep(s->trace, p, arena, &d->pid) || !device_make(&w, &pieces, scratch, d))
+        d->pid = g.worker[i].pid;
+        d->streams = count_streams(&w, g.seen);
+        if (!device_make(&w, &pieces, scratch, d))
             return false;
     }
     return true;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "analysis/trace/memory/memory.h"
+#include "base/bytes.h"
 #include "base/size.h"
 #include "base/statistics.h"
 #include "model/trace.h"
@@ -123,7 +124,7 @@ static bool find_step(const struct trace_report *r, struct arena *arena,
     row->known = count > 0;
     if (count > 0) {
         statistics_sort(ns, count);
-        row->value = (int64_t)statistics_median(ns, count);
+        row->value = i64_of_double(statistics_median(ns, count));
     } else {
         undecided(row, "no_steps",
                   r->steps == 0 ? "the trace has no steps"

@@ -57,7 +57,7 @@ struct trace_diff_value diff_value_of(double *value, uint32_t count, uint32_t st
                     2;
     return (struct trace_diff_value){
         .count = count,
-        .median_ns = (int64_t)llround(median),
+        .median_ns = i64_of_double(round(median)),
         .std_ns = steps > 1 ? sqrt(squares / (steps - 1)) : -1,
         .noise_ns = steps > 1 ? noise_of(sqrt(squares / (steps - 1)), steps) : -1,
     };

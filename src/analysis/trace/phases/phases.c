@@ -179,7 +179,8 @@ static bool measured_make(const struct intervals *set, struct arena *arena, stru
 {
     *ret = (struct measured){ set, arena_array(arena, int64_t, (size_t)set->len + 1) };
     for (uint32_t i = 0; i < set->len && ret->before != NULL; i++)
-        ret->before[i + 1] = ret->before[i] + set->at[i].end - set->at[i].start;
+        ret->before[i + 1] =
+            i64_plus(ret->before[i], i64_minus(set->at[i].end, set->at[i].start));
     return ret->before != NULL;
 }
 
@@ -188,7 +189,8 @@ static int64_t measure_before(const struct measured *m, int64_t moment)
 {
     uint32_t at = first_behind(m->set, moment);
     bool lies_in = at < m->set->len && m->set->at[at].start < moment;
-    return m->before[at] + (lies_in ? moment - m->set->at[at].start : 0);
+    return lies_in ? i64_plus(m->before[at], i64_minus(moment, m->set->at[at].start))
+                   : m->before[at];
 }
 
 /* What spans say, thread by thread put together. */

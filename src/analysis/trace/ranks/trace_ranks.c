@@ -64,7 +64,7 @@ static int64_t median_step(const struct rank_part *part, double *room)
     for (uint32_t i = 0; i < part->steps; i++)
         room[i] = (double)part->step[i].ns;
     statistics_sort(room, part->steps);
-    return part->steps == 0 ? 0 : (int64_t)statistics_median(room, part->steps);
+    return part->steps == 0 ? 0 : i64_of_double(statistics_median(room, part->steps));
 }
 
 static bool add_rows(const struct rank_unit *unit, uint32_t units, struct arena *arena,

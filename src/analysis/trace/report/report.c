@@ -180,7 +180,8 @@ static bool longest_make(const struct trace_study *s, const struct trace_report 
 /* The name that the header has for a process which is a device's number. */
 static str listed_name(const struct capture *c, const struct pid_name *pid)
 {
-    for (uint32_t i = 0; i < c->devices; i++)
+    enum { LOOKED_AT = 1024 }; /* of more devices than any machine has, the first */
+    for (uint32_t i = 0; i < c->devices && i < LOOKED_AT; i++)
         if (pid->is_number && pid->number == c->device[i].number)
             return c->device[i].name;
     return (str){ NULL, 0 };
@@ -259,12 +260,16 @@ static bool steps_busy_make(const struct trace_study *s, struct arena *arena,
     return true;
 }
 
-/* Numbers by their size, then texts. */
-static bool device_is_before(const struct pid_name *a, const struct pid_name *b)
+/* Numbers by their size, then texts; of equal ones as they stand. */
+static int by_number(const void *a, const void *b)
 {
-    if (a->is_number != b->is_number)
-        return a->is_number;
-    return a->is_number ? a->number < b->number : str_compare(a->text, b->text) < 0;
+    const struct device_time *const *d = a, *const *e = b;
+    const struct pid_name *x = &(*d)->pid, *y = &(*e)->pid;
+    if (x->is_number != y->is_number)
+        return x->is_number ? -1 : 1;
+    int order = x->is_number ? (x->number > y->number) - (x->number < y->number)
+                             : str_compare(x->text, y->text);
+    return order != 0 ? order : *d < *e ? -1 : *d > *e;
 }
 
 static bool devices_make(const struct trace_study *s, struct arena *arena, struct trace_report *ret)
@@ -276,11 +281,9 @@ static bool devices_make(const struct trace_study *s, struct arena *arena, struc
     ret->devices = busy->devices;
     if (ret->device == NULL || sorted == NULL)
         return false;
-    for (uint32_t i = 0, at; i < busy->devices; i++) {
-        for (at = i; at > 0 && device_is_before(&busy->device[i].pid, &sorted[at - 1]->pid); at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = &busy->device[i];
-    }
+    for (uint32_t i = 0; i < busy->devices; i++)
+        sorted[i] = &busy->device[i];
+    qsort(sorted, busy->devices, sizeof *sorted, by_number);
     for (uint32_t i = 0; i < busy->devices; i++)
         if (!device_make(s, ret, sorted[i], arena, &ret->device[i]))
             return false;

@@ -271,8 +271,8 @@ static void summarize(struct trace_report *r, const double *sorted)
     t->median_ns = statistics_median(sorted, t->count);
     t->p95_ns = statistics_percentile(sorted, t->count, high);
     t->p99_ns = statistics_percentile(sorted, t->count, highest);
-    t->min_ns = (int64_t)sorted[0];
-    t->max_ns = (int64_t)sorted[t->count - 1];
+    t->min_ns = i64_of_double(sorted[0]);
+    t->max_ns = i64_of_double(sorted[t->count - 1]);
 }
 
 bool trace_steps_make(const struct trace_study *s, struct arena *arena, struct trace_report *ret)

@@ -98,7 +98,7 @@ static void add_kernel(struct counting *c, uint32_t row, uint32_t launch, bool i
     f->kernels++;
     if (s->duration[row] < (int64_t)f->limits->at[SMALL_KERNEL_NS]) {
         f->small_kernels++;
-        f->small_ns += s->duration[row];
+        f->small_ns = i64_plus(f->small_ns, s->duration[row]);
     }
     if (in_step)
         c->duration[f->step_kernels++] = s->duration[row];

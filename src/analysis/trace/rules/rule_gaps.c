@@ -37,7 +37,7 @@ static void cover(struct covering *c, int64_t start, int64_t end, int64_t first,
     if (from < first)
         from = first;
     if (to > from)
-        c->ns += to - from;
+        c->ns = i64_plus(c->ns, i64_minus(to, from));
     if (end > c->until)
         c->until = end;
 }
@@ -67,7 +67,7 @@ static void add_slow(struct rule_facts *f, struct lateness *l, uint32_t launch, 
     uint32_t step = trace_step_of(f->report, spans->start[launch]);
     f->slow_ns = i64_plus(f->slow_ns, ns);
     if (step != NO_ROW)
-        l->step_slow[step] += ns;
+        l->step_slow[step] = i64_plus(l->step_slow[step], ns);
     if (f->slowest == NO_ROW || spans->duration[launch] > spans->duration[f->slowest])
         f->slowest = launch;
 }
@@ -87,7 +87,7 @@ static void add_gap(struct rule_facts *f, struct lateness *l, int64_t start, uin
         l->at[l->len++] = (struct interval){ start, until };
     }
     if (spans->duration[launch] >= SLOW_NS && end > until)
-        add_slow(f, l, launch, end - until);
+        add_slow(f, l, launch, i64_minus(end, until));
 }
 
 static void walk(struct rule_facts *f, struct lateness *l)
@@ -123,7 +123,7 @@ static void find_slow_step(struct rule_facts *f, const struct lateness *l)
         if (step->kind == STEP_WARM_UP || step->kind == STEP_EMPTY || step->ns <= 0)
             continue;
         double ratio = (double)l->step_slow[i] / (double)step->ns;
-        f->steady_slow_ns += l->step_slow[i];
+        f->steady_slow_ns = i64_plus(f->steady_slow_ns, l->step_slow[i]);
         if (ratio > f->slow_ratio) {
             f->slow_ratio = ratio;
             f->slow_step = i;
@@ -154,7 +154,8 @@ static int64_t late_before(const struct late_thread *t, int64_t moment)
     if (low == 0)
         return 0;
     const struct interval *last = &t->at[low - 1];
-    return t->before[low - 1] + (last->end < moment ? last->end : moment) - last->start;
+    int64_t until = last->end < moment ? last->end : moment;
+    return i64_plus(t->before[low - 1], i64_minus(until, last->start));
 }
 
 /* Adds the late time of operators and ranges, without that of those inside them, by name.  Spans of
@@ -173,12 +174,13 @@ static void add_thread(const struct rule_facts *f, uint32_t track, const struct 
             return;
         if (t->at[next].start >= span_end(spans, row) || !span_is_range(spans->kind[row]))
             continue;
-        int64_t ns = late_before(t, span_end(spans, row)) - late_before(t, spans->start[row]);
+        int64_t ns = i64_minus(late_before(t, span_end(spans, row)),
+                               late_before(t, spans->start[row]));
         if (ns == 0)
             continue;
-        by_name[spans->name[row]] += ns;
+        by_name[spans->name[row]] = i64_plus(by_name[spans->name[row]], ns);
         if (around != NO_ROW && span_is_range(spans->kind[around]))
-            by_name[spans->name[around]] -= ns;
+            by_name[spans->name[around]] = i64_minus(by_name[spans->name[around]], ns);
     }
 }
 
@@ -202,7 +204,8 @@ static bool find_late_name(struct rule_facts *f, const struct lateness *l)
         struct late_thread one = { all.at + first[t], all.before + first[t],
                                    first[t + 1] - first[t] };
         for (uint32_t i = 1; i < one.len; i++)
-            one.before[i] = one.before[i - 1] + one.at[i - 1].end - one.at[i - 1].start;
+            one.before[i] = i64_plus(one.before[i - 1],
+                                     i64_minus(one.at[i - 1].end, one.at[i - 1].start));
         if (one.len > 0)
             add_thread(f, t, &one, by_name);
     }

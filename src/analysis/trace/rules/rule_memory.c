@@ -94,7 +94,7 @@ static void find_growth(const struct rule_facts *f, const struct level *level, u
         const struct trace_step *step = &r->step[i];
         int64_t before = level_at(level, levels, step->first_ns);
         int64_t after = level_at(level, levels, step->first_ns + step->ns);
-        double growth = before > 0 ? (double)(after - before) / (double)before : 0;
+        double growth = before > 0 ? ((double)after - (double)before) / (double)before : 0;
         bool grows = growth > f->limits->at[MEM_GROWTH];
         run = grows ? run + 1 : 0;
         least = run == 1 || growth < least ? growth : least;

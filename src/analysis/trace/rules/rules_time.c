@@ -8,6 +8,7 @@
 #include "analysis/trace/rules/facts.h"
 #include "analysis/trace/rules/judge.h"
 #include "analysis/trace/rules/rules.h"
+#include "base/bytes.h"
 #include "base/str.h"
 #include "base/table.h"
 #include "model/trace.h"
@@ -24,12 +25,13 @@ static double compute_of(const struct rule_facts *f)
 
 static int64_t model_ns(const struct rule_facts *f)
 {
-    return f->wall[PHASE_FORWARD] + f->wall[PHASE_RECOMPUTE] + f->wall[PHASE_BACKWARD];
+    return i64_plus(i64_plus(f->wall[PHASE_FORWARD], f->wall[PHASE_RECOMPUTE]),
+                    f->wall[PHASE_BACKWARD]);
 }
 
 static int64_t compute_wall(const struct rule_facts *f)
 {
-    return model_ns(f) + f->wall[PHASE_OPTIMIZER];
+    return i64_plus(model_ns(f), f->wall[PHASE_OPTIMIZER]);
 }
 
 static bool loads_longer(const struct rule_facts *f)
@@ -62,19 +64,19 @@ bool rule_gpu_low(struct judging *j)
     const struct rule_facts *f = j->f;
     if (!judge_below(j, "busy_ratio", busy_of(f), GPU_LOW_BUSY))
         return false;
-    bool tells = f->unknown_ns * 2 <= f->card->idle_ns; /* who launched what ended the gaps */
+    bool tells = f->unknown_ns <= f->card->idle_ns / 2; /* who launched what ended the gaps */
     bool is_host = (tells && busy_of(f) < f->limits->at[GPU_LOW_HOST]) ||
-                   f->late_ns * 2 > f->card->idle_ns;
+                   f->late_ns > f->card->idle_ns / 2;
     note_window(j);
-    if (f->slow_ns * 2 > f->card->idle_ns)
+    if (f->slow_ns > f->card->idle_ns / 2)
         judge_culprit(j, f->slowest);
-    else if (f->late_ns * 2 > f->card->idle_ns)
+    else if (f->late_ns > f->card->idle_ns / 2)
         blame_late(j);
     j->found->gain_ns = f->judged_ns - f->busy_ns;
-    if (loads_longer(f) || f->loader_ns * 2 > f->card->idle_ns)
+    if (loads_longer(f) || f->loader_ns > f->card->idle_ns / 2)
         j->found->advice = "begin with the loading of data, for which the device waits most: more "
                            "workers, pinned memory, prefetching";
-    else if (f->slow_ns * 2 > f->card->idle_ns)
+    else if (f->slow_ns > f->card->idle_ns / 2)
         j->found->advice = "launches themselves were slow, as where kernels are loaded at their "
                            "first use: run some steps before those that count";
     else if (is_host)

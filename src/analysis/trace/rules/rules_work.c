@@ -9,6 +9,7 @@
 #include "analysis/trace/rules/judge.h"
 #include "analysis/trace/rules/rules.h"
 #include "analysis/trace/tables/tables.h"
+#include "base/bytes.h"
 #include "base/str.h"
 #include "base/table.h"
 #include "model/trace.h"
@@ -250,7 +251,7 @@ bool rule_tensor_cores(struct judging *j)
         const struct operator_row *o = &f->report->op[i];
         if (!multiplies(o->name))
             continue;
-        all += o->self_device_ns;
+        all = i64_plus(all, o->self_device_ns);
         if (o->self_device_ns > most) {
             most = o->self_device_ns;
             culprit = o->name;
