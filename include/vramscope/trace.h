@@ -141,7 +141,7 @@ struct vrs_trace_diff_options {
     const char *path, *b_path; /* as above */
     const char *at;            /* NULL: all steps; "step:3": that of this number */
     const char *to;            /* of `b`, where it is another one */
-    /* vrs_verdict is VRS_NO where B's median step is above A's by more than this; plus 1, 0: no
+    /* vrs_verdict is VRS_NO where B's median step is above A's by more than fail_over_ns - 1; 0: no
      * limit. */
     int64_t fail_over_ns;
     uint64_t fail_over_millionths; /* of A's */
@@ -149,6 +149,7 @@ struct vrs_trace_diff_options {
 VRS_API enum vrs_status vrs_trace_diff(const struct vrs_trace *a, const struct vrs_trace *b,
                                        const struct vrs_trace_diff_options *options,
                                        struct vrs_result **ret, struct vrs_error *err);
+
 /* A trace for other tools.  It is written straight from the trace, row by row; so it is a call of
  * its own and not a format of vrs_write. */
 struct vrs_trace_export_options {

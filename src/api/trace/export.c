@@ -66,7 +66,9 @@ static enum vrs_status read_table(const struct vrs_trace_export_options *o,
         return vrs_fail(err, VRS_USAGE, "%s takes no tables", ret->format->name);
     for (uint32_t t = 0; t < TRACE_EXPORT_TABLES; t++) {
         const char *name = trace_export_kinds[t].shape.name;
-        len += (size_t)snprintf(names + len, sizeof names - len, "%s%s", t == 0 ? "" : ", ", name);
+        if (len < sizeof names)
+            len += (size_t)snprintf(names + len, sizeof names - len, "%s%s", t == 0 ? "" : ", ",
+                                    name);
         if (o->table == NULL || !str_equal(str_from(name), str_from(o->table)))
             continue;
         ret->table = (enum trace_export_table)t;

@@ -84,7 +84,10 @@ static enum vrs_status device_begin(struct reading *r, struct vrs_error *err)
 {
     struct listed_devices *d = &r->trace->devices;
     if (!table_reserve(d, &listed_devices_kind, 1))
-        return vrs_no_memory(err);
+        return d->rows.len < d->rows.max
+                   ? vrs_no_memory(err)
+                   : vrs_fail(err, VRS_LIMIT, "more than %u listed devices; see --limit items",
+                              d->rows.max);
     uint32_t row = d->rows.len++;
     d->number[row] = d->bytes[row] = d->major[row] = d->minor[row] = d->multiprocessors[row] =
         TRACE_UNKNOWN;

@@ -104,9 +104,7 @@ void trace_answer_csv(struct out *out, const struct answer_set *set, bool severa
         { SECTION_STEPS, &trace_step_row_type }, { SECTION_MEMORY, &trace_memory_peak_row_type },
         { SECTION_CALLS, &call_row_type },        { SECTION_PHASES, &trace_phase_row_type },
         { SECTION_LAUNCHES, &trace_queue_row_type }, { SECTION_FINDINGS, &trace_finding_row_type },
-        { SECTION_STEPS, &trace_step_row_type }, { SECTION_MEMORY, &trace_memory_peak_row_type },
-        { SECTION_CALLS, &call_row_type },
-        { SECTION_CALLS, &call_row_type },       { SECTION_MODULES, &trace_module_row_type },
+        { SECTION_MODULES, &trace_module_row_type },
     };
     uint32_t sections = set->count == 0 ? 0 : ((const struct trace_report *)set->answers)->sections;
     const struct row_type *rows = NULL;

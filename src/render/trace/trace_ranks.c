@@ -134,7 +134,7 @@ void trace_ranks_text(struct buf *to, const struct style *style, const struct tr
     static const struct text_column rank_columns[] = {
         { "rank", true, false, 0, CUT_END },    { "steps", true, false, 0, CUT_END },
         { "median", true, false, 0, CUT_END },  { "slowest in", true, false, 0, CUT_END },
-        { "talks", true, false, 0, CUT_END },   { "exposed", true, false, 0, CUT_END },
+        { "collectives", true, false, 0, CUT_END },   { "exposed", true, false, 0, CUT_END },
         { "waiting", true, false, 0, CUT_END }, { "of", false, true, 8, CUT_START },
     };
     static const struct text_column step_columns[] = {

@@ -40,7 +40,7 @@ struct trace_file {
     uint32_t damages;
 };
 
-/* What the profiler was told to record. */
+/* A device that the header lists. */
 struct listed_row {
     int64_t number; /* TRACE_UNKNOWN, as below */
     str name;       /* ptr NULL: not known */
@@ -75,7 +75,7 @@ struct linking {
     int64_t before_ns;
 };
 
-/* A device. */
+/* The gaps of one class. */
 struct gap_row {
     uint8_t kind; /* enum gap_class */
     uint64_t count;

@@ -9,10 +9,10 @@
 #include "analysis/trace/study/study.h"
 #include "base/arena.h"
 
-/* Fills step, steps and statistics.  False when out of memory. */
+/* Fills step, steps, their statistics, source and track.  False when out of memory. */
 bool trace_steps_make(const struct trace_study *s, struct arena *arena, struct trace_report *ret);
 
-/* The step in which a span began, on whatever thread, or NO_ROW. */
+/* The step in which a moment lies, of whatever thread, or NO_ROW. */
 uint32_t trace_step_of(const struct trace_report *report, int64_t moment);
 
 #endif

@@ -80,7 +80,7 @@ static void take_card(struct rule_facts *f)
     }
 }
 
-/* One pass. */
+/* Over the spans: first the work of devices, whose last launch the calls are compared with. */
 
 struct counting {
     struct rule_facts *f;

@@ -1,4 +1,4 @@
-/* facts.h - what the rules look at: counted in one pass over the spans, a few over host trees. */
+/* facts.h - what the rules look at, counted over spans, host trees and memory events. */
 #ifndef VRS_ANALYSIS_TRACE_RULES_FACTS_H
 #define VRS_ANALYSIS_TRACE_RULES_FACTS_H
 

@@ -27,7 +27,7 @@ void judge_note(struct judging *j, static_text name, double value)
 {
     struct trace_finding *found = j->found;
     for (uint32_t i = 0; i < found->evidences; i++)
-        if (found->evidence[i].name == name)
+        if (str_equal(str_from(found->evidence[i].name), str_from(name)))
             return;
     if (found->evidences < EVIDENCE_MOST)
         found->evidence[found->evidences++] = (struct trace_evidence){ name, value };

@@ -84,7 +84,7 @@ struct trace_limits {
 };
 
 void trace_limits_init(struct trace_limits *ret);
-/* "NAME=VALUE".  An unknown name fails with the list of all. */
+/* "NAME=VALUE".  A name that there is not fails, as does a value that is no number. */
 enum vrs_status trace_limits_set(struct trace_limits *limits, str text,
                                  struct vrs_error *err) MUST_CHECK;
 
