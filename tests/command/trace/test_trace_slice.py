@@ -45,6 +45,14 @@ def test_random_traces_repaired(tmp_path):
         assert_same(path, tmp_path)
 
 
+def test_links_without_their_begin_are_kept(tmp_path):
+    """As of work that was launched before the recording."""
+    links = [{"ph": ph, "id": i, "pid": 1, "tid": 1, "ts": 1, "cat": "ac2g", "name": "ac2g"} for i, ph in ((1, "s"), (1, "f"), (2, "f"))]
+    path = write(tmp_path, "run.json", trace(steps(1000, 1200) + links))
+    found = json.loads(rewritten(path, tmp_path, "--repair").read_text())["traceEvents"]
+    assert [(e["ph"], e["id"]) for e in found if e["ph"] in "sf"] == [("s", 1), ("f", 1), ("f", 2)]
+
+
 def test_damaged_traces_repaired(tmp_path):
     whole = json.dumps(trace(steps(1000, 1200, 1400)))
     damaged = {

@@ -95,7 +95,7 @@ static void keep_spans(struct slicing *s)
         s->ret->kept += s->ret->span[row];
 }
 
-/* Links that begin inside, and the ends of the same category and number. */
+/* Links that begin inside, and the ends of the same category and number; without steps all ends. */
 
 static uint64_t hash_flow(const struct flows *f, uint32_t row)
 {
@@ -137,7 +137,7 @@ static bool keep_flows(struct slicing *s)
     }
     for (uint32_t row = 0; row < f->rows.len && ok; row++)
         if (f->finish[row])
-            s->ret->flow[row] = has_start(f, &starts, row);
+            s->ret->flow[row] = !s->q->by_steps || has_start(f, &starts, row);
     idtab_free(&starts);
     return ok;
 }
