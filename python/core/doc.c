@@ -711,6 +711,46 @@ const char trace_launches_doc[] =
     ">>> trace.launches()[\"launches\"][\"calls\"]\n"
     "0";
 
+const char trace_findings_doc[] =
+    "findings($self, /, *, as_framework=False, path=None)\n"
+    "--\n\n"
+    "The same answer, whose text is what to change, what that gains at most, and why rules\n"
+    "are silent; table(\"findings\") and table(\"silent\") have their columns.\n\n"
+    "as_framework: with Python frames in the trace, count ranges as key_averages() does,\n"
+    "without the operators that a frame inside called. path: shown as the file's name. The\n"
+    "result is a Result; raises Error, TypeError for arguments of the wrong type,\n"
+    "ValueError where the trace is closed.\n\n"
+    ">>> trace = vramscope.load(\"examples/traces/training.pt.trace.json.gz\")\n"
+    ">>> {\"GPU-LOW\", \"DATA-1\"} <= {row[\"id\"] for name in (\"findings\", \"silent\") for row in trace.findings()[name]}\n"
+    "True";
+
+const char trace_modules_doc[] =
+    "modules($self, /, *, as_framework=False, path=None)\n"
+    "--\n\n"
+    "The same answer, whose text is what each module took, forward and backward;\n"
+    "table(\"modules\") has its columns. Traces with stacks have modules.\n\n"
+    "as_framework: with Python frames in the trace, count ranges as key_averages() does,\n"
+    "without the operators that a frame inside called. path: shown as the file's name. The\n"
+    "result is a Result; raises Error, TypeError for arguments of the wrong type,\n"
+    "ValueError where the trace is closed.\n\n"
+    ">>> trace = vramscope.load(\"examples/traces/training.pt.trace.json.gz\")\n"
+    ">>> trace.modules()[\"modules\"]  # recorded without stacks\n"
+    "[]";
+
+const char trace_tree_doc[] =
+    "tree($self, /, *, as_framework=False, min_share=None, path=None)\n"
+    "--\n\n"
+    "The same answer, whose text is the call tree: who called what, and what it cost.\n\n"
+    "min_share: paths with less of the time of hosts and of devices are left out, as \"0.5%\"\n"
+    "or \"0.005\"; None: 1 %. "
+"as_framework: with Python frames in the trace, count ranges as key_averages() does,\n"
+    "without the operators that a frame inside called. path: shown as the file's name. The\n"
+    "result is a Result; raises Error, TypeError for arguments of the wrong type,\n"
+    "ValueError where the trace is closed.\n\n"
+    ">>> trace = vramscope.load(\"examples/traces/training.pt.trace.json.gz\")\n"
+    ">>> \"aten::addmm\" in str(trace.tree(min_share=\"0\"))\n"
+    "True";
+
 const char trace_table_doc[] =
     "table($self, name, /)\n"
     "--\n\n"

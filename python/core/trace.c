@@ -46,14 +46,17 @@ static PyObject *ask_trace(struct held *t, const struct vrs_trace_options *optio
     return answer_make(t->state, result, "trace", &(struct drawn){ .opened = NULL });
 }
 
+#define IN(member) offsetof(struct vrs_trace_options, member)
+#define OPTIONS_TRACE                                                                              \
+    { "as_framework", FLAG, IN(as_framework), 0 }, { "path", PATH, IN(path), 0 }, OPTIONS_END
+
+static const struct option trace_options[] = { OPTIONS_TRACE };
+static const struct option tree_options[] = { { "min_share", TEXT, IN(min_share), 0 },
+                                              OPTIONS_TRACE };
+
 static PyObject *answer(PyObject *self, PyObject *args, PyObject *kwargs, const char *name,
-                        uint32_t sections)
+                        const struct option *given, uint32_t sections)
 {
-    static const struct option given[] = {
-        { "as_framework", FLAG, offsetof(struct vrs_trace_options, as_framework), 0 },
-        { "path", PATH, offsetof(struct vrs_trace_options, path), 0 },
-        OPTIONS_END,
-    };
     struct held *t = (struct held *)self;
     const struct signature signature = { name, given, 0, 0, false };
     struct vrs_trace_options options = { .size = sizeof options, .sections = sections };
@@ -67,20 +70,23 @@ static PyObject *answer(PyObject *self, PyObject *args, PyObject *kwargs, const 
 
 /* The same answer each, whose text shows another part of it. */
 #define TRACE_PARTS(X)                                                                             \
-    X(report, 0)                                                                                   \
-    X(ops, VRS_TRACE_OPS)                                                                          \
-    X(kernels, VRS_TRACE_KERNELS)                                                                  \
-    X(gaps, VRS_TRACE_GAPS)                                                                        \
-    X(steps, VRS_TRACE_STEPS)                                                                      \
-    X(memory, VRS_TRACE_MEMORY)                                                                    \
-    X(calls, VRS_TRACE_CALLS)                                                                      \
-    X(phases, VRS_TRACE_PHASES)                                                                    \
-    X(launches, VRS_TRACE_LAUNCHES)
+    X(report, trace_options, 0)                                                                    \
+    X(ops, trace_options, VRS_TRACE_OPS)                                                           \
+    X(kernels, trace_options, VRS_TRACE_KERNELS)                                                   \
+    X(gaps, trace_options, VRS_TRACE_GAPS)                                                         \
+    X(steps, trace_options, VRS_TRACE_STEPS)                                                       \
+    X(memory, trace_options, VRS_TRACE_MEMORY)                                                     \
+    X(calls, trace_options, VRS_TRACE_CALLS)                                                       \
+    X(phases, trace_options, VRS_TRACE_PHASES)                                                     \
+    X(launches, trace_options, VRS_TRACE_LAUNCHES)                                                 \
+    X(findings, trace_options, VRS_TRACE_FINDINGS)                                                 \
+    X(modules, trace_options, VRS_TRACE_MODULES)                                                   \
+    X(tree, tree_options, VRS_TRACE_TREE)
 
-#define ASK(name, section)                                                                         \
+#define ASK(name, options, section)                                                                \
     static PyObject *trace_##name(PyObject *self, PyObject *args, PyObject *kwargs)                \
     {                                                                                              \
-        return answer(self, args, kwargs, #name, section);                                         \
+        return answer(self, args, kwargs, #name, options, section);                                \
     }
 TRACE_PARTS(ASK)
 
@@ -225,7 +231,7 @@ static PyObject *trace_repr(PyObject *self)
                                 t->opened == NULL ? ", closed" : "");
 }
 
-#define PART(name, section)                                                                        \
+#define PART(name, options, section)                                                               \
     { #name, (PyCFunction)(void (*)(void))trace_##name, METH_VARARGS | METH_KEYWORDS,              \
       trace_##name##_doc },
 

@@ -16,7 +16,7 @@ from conftest import PACKAGE, ROOT, run, validate
 
 EXAMPLE = ROOT / "examples" / "traces" / "training.pt.trace.json.gz"
 CODES = {"uint8": "B", "uint32": "I", "uint64": "Q", "int64": "q"}
-PARTS = ("ops", "kernels", "gaps", "steps", "memory", "calls", "phases", "launches")
+PARTS = ("ops", "kernels", "gaps", "steps", "memory", "calls", "phases", "launches", "findings", "modules", "tree")
 UNKNOWN = -1 << 63
 
 
@@ -78,6 +78,16 @@ def test_an_answer_is_that_of_the_command(example):
         answer = getattr(example, part)()
         assert answer == report, part
         assert answer.text(width=80) == run("trace", "--" + part, EXAMPLE, expect=0).out, part
+
+
+def test_paths_of_the_tree_by_their_share(example):
+    for share in ("0", "20%", "0.2"):
+        assert example.tree(min_share=share).text(width=80) == run("trace", "--tree", "--min-share", share, EXAMPLE, expect=0).out
+    with pytest.raises(vramscope.Error, match="a share is") as raised:
+        example.tree(min_share="much")
+    assert raised.value.status == "usage"
+    with pytest.raises(TypeError):
+        example.ops(min_share="0")
 
 
 def test_tables_are_columns(example):
