@@ -72,8 +72,9 @@ static const struct column spans_columns[] = {
     { "external_form", offsetof(struct spans, external_form), COLUMN_U8 },
     { "correlation_form", offsetof(struct spans, correlation_form), COLUMN_U8 },
     { "bytes", offsetof(struct spans, bytes), COLUMN_I64 },
+    { "shapes", offsetof(struct spans, shapes), COLUMN_U32 },
 };
-const struct table_kind spans_kind = { "spans", spans_columns, 12 };
+const struct table_kind spans_kind = { "spans", spans_columns, 13 };
 
 static const struct column flows_columns[] = {
     { "time", offsetof(struct flows, time), COLUMN_I64 },

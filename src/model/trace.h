@@ -92,6 +92,7 @@ struct spans {
     int64_t *external, *correlation; /* struct trace_id */
     uint8_t *external_form, *correlation_form;
     int64_t *bytes; /* of a copy; TRACE_UNKNOWN where not given */
+    uint32_t *shapes; /* string_id: of the inputs, JSON as it stands in the file; 0: not given */
 };
 
 /* One end of a link: the events of phases s and f. */

@@ -107,6 +107,7 @@ static bool append_spans(struct trace *to, const struct trace *from, const struc
         s->name[row] = m->text[s->name[row]];
         s->category[row] = m->text[s->category[row]];
         s->track[row] = m->track[s->track[row]];
+        s->shapes[row] = m->text[s->shapes[row]];
         s->external[row] = map_id(m, s->external[row], s->external_form[row]).value;
         s->correlation[row] = map_id(m, s->correlation[row], s->correlation_form[row]).value;
     }

@@ -239,7 +239,7 @@ void event_clear_arguments(struct events *e)
     v->memory_bytes = v->copy_bytes = v->device_type = v->device_number = v->total_allocated =
         v->total_reserved = TRACE_UNKNOWN;
     v->address = UNKNOWN_U64;
-    v->process_name = v->labels = 0;
+    v->process_name = v->labels = v->shapes = 0;
 }
 
 void event_begin(struct events *e, uint64_t offset)
@@ -367,6 +367,11 @@ enum vrs_status event_argument(struct events *e, enum trace_key key, struct valu
     }
 }
 
+enum vrs_status event_shapes(struct events *e, str json, struct vrs_error *err)
+{
+    return event_text(e, json, &e->event.shapes, err);
+}
+
 /* Rows. */
 
 static enum vrs_status no_room(const struct table *rows, struct vrs_error *err)
@@ -437,6 +442,7 @@ static enum vrs_status put_span(struct events *e, struct vrs_error *err)
     s->correlation[row] = v->correlation.value;
     s->correlation_form[row] = v->correlation.form;
     s->bytes[row] = v->copy_bytes;
+    s->shapes[row] = v->shapes;
     return VRS_OK;
 }
 

@@ -33,7 +33,7 @@ struct event {
     bool external_decided; /* by the key with a capital letter, which goes first */
     int64_t memory_bytes, copy_bytes, device_type, device_number, total_allocated, total_reserved;
     uint64_t address;
-    uint32_t process_name, labels; /* string_id */
+    uint32_t process_name, labels, shapes; /* string_id */
 };
 
 /* Texts met lately, each in the place that its ends and its length give it. */
@@ -70,6 +70,8 @@ enum vrs_status event_field(struct events *e, enum trace_key key, struct value v
                             struct vrs_error *err) MUST_CHECK;
 enum vrs_status event_argument(struct events *e, enum trace_key key, struct value value,
                                struct vrs_error *err) MUST_CHECK;
+/* The same of the shapes of inputs, a list as it is written. */
+enum vrs_status event_shapes(struct events *e, str json, struct vrs_error *err) MUST_CHECK;
 enum vrs_status event_end(struct events *e, struct vrs_error *err) MUST_CHECK;
 /* When all is read: what an event is may depend on the name that its process has. */
 void events_finish(struct events *e);

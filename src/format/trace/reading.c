@@ -100,13 +100,13 @@ static enum vrs_status device_begin(struct reading *r, struct vrs_error *err)
 /* What may turn out to be damaged can be looked at again. */
 static void hold(struct reading *r, uint64_t offset)
 {
-    if (r->window != NULL)
+    if (!r->is_mended)
         window_hold(r->window, offset);
 }
 
 static void release(struct reading *r)
 {
-    if (r->window != NULL)
+    if (!r->is_mended)
         window_release(r->window);
 }
 
@@ -116,7 +116,7 @@ static enum vrs_status scalar(struct reading *r, struct value value, uint64_t of
     if (r->ignored > 0)
         return VRS_OK;
     /* Places in a mended text are not those of the file; the event's beginning is. */
-    r->events.offset = r->window != NULL ? offset : r->events.event.offset;
+    r->events.offset = r->is_mended ? r->events.event.offset : offset;
     switch (r->place) {
     case PLACE_FILE:
         file_scalar(r, value);
@@ -140,6 +140,38 @@ static enum vrs_status scalar(struct reading *r, struct value value, uint64_t of
     return VRS_OK;
 }
 
+/* Shapes of inputs. */
+
+/* What stands behind a key, which begins at `at`, as far as `end`, where the next token begins; NULL
+ * where the window has let go of it. */
+static str value_between(const struct window *w, uint64_t at, uint64_t end)
+{
+    enum { QUOTED_BYTES = sizeof "\"Input Dims\"" - 1 };
+    if (at < w->base || end - at < QUOTED_BYTES)
+        return (str){ NULL, 0 };
+    const uint8_t *from = w->buffer + (at - w->base) + QUOTED_BYTES;
+    const uint8_t *to = w->buffer + (end - w->base);
+    while (from < to && (is_blank(*from) || *from == ':'))
+        from++;
+    while (to > from && (is_blank(to[-1]) || to[-1] == ','))
+        to--;
+    return (str){ (const char *)from, (size_t)(to - from) };
+}
+
+/* They are a list that nobody takes apart here: it is kept as it is written, once it is over.  One
+ * with a key in escapes does not begin with a bracket, and is not known as a long one is not. */
+static enum vrs_status take_shapes(struct reading *r, uint64_t end, struct vrs_error *err)
+{
+    enum { SHAPES_BYTES = 4096 };
+    if (r->shapes_at == 0)
+        return VRS_OK;
+    str json = value_between(r->window, r->shapes_at - 1, end);
+    r->shapes_at = 0;
+    if (json.len == 0 || json.len > SHAPES_BYTES || json.ptr[0] != '[')
+        return VRS_OK;
+    return event_shapes(&r->events, json, err);
+}
+
 /* At a container that means nothing where it stands: no value. */
 static enum vrs_status ignore(struct reading *r, uint64_t offset, struct vrs_error *err)
 {
@@ -159,6 +191,7 @@ static enum vrs_status begin_object(void *self, uint64_t offset, struct vrs_erro
         event_begin(&r->events, offset);
     } else if (r->ignored == 0 && r->place == PLACE_EVENT && r->key == KEY_ARGS) {
         r->place = PLACE_ARGS;
+        r->shapes_at = 0;
     } else if (r->ignored == 0 && r->place == PLACE_DEVICES) {
         r->place = PLACE_DEVICE;
         return device_begin(r, err);
@@ -191,6 +224,8 @@ static enum vrs_status end_object(void *self, uint64_t offset, struct vrs_error 
     }
     enum place ended = r->place;
     r->place = around[ended];
+    if (ended == PLACE_ARGS)
+        TRY(take_shapes(r, offset, err));
     return ended == PLACE_EVENT ? end_event(r, offset, err) : VRS_OK;
 }
 
@@ -230,12 +265,17 @@ static enum vrs_status end_array(void *self, uint64_t offset, struct vrs_error *
 }
 
 /* That stacks and shapes were recorded is told by the events, too, in old files by them alone. */
-static void note_switches(struct reading *r)
+static void note_switches(struct reading *r, uint64_t offset)
 {
     struct trace_header *h = &r->trace->header;
+    bool are_shapes = r->key == KEY_INPUT_DIMS || r->key == KEY_INPUT_DIMS_2021;
     h->has_stacks = h->has_stacks || r->key == KEY_CALL_STACK;
-    h->has_shapes = h->has_shapes || r->key == KEY_INPUT_DIMS || r->key == KEY_INPUT_DIMS_2021;
-    if (r->key == KEY_CALL_STACK || r->key == KEY_INPUT_DIMS || r->key == KEY_INPUT_DIMS_2021)
+    h->has_shapes = h->has_shapes || are_shapes;
+    if (are_shapes) {
+        r->shapes_at = offset + 1;
+        r->events.event.shapes = 0;
+    }
+    if (are_shapes || r->key == KEY_CALL_STACK)
         r->key = KEY_OTHER;
 }
 
@@ -263,15 +303,15 @@ static enum vrs_status key(void *self, str text, uint64_t offset, bool *ret_take
                            struct vrs_error *err)
 {
     struct reading *r = self;
-    (void)offset;
-    (void)err;
     if (r->ignored > 0)
         return VRS_OK;
     r->key = trace_key_of(text);
     if (r->place == PLACE_FILE)
         r->is_snapshot = r->is_snapshot || r->key == KEY_SEGMENTS || r->key == KEY_DEVICE_TRACES;
-    if (r->place == PLACE_ARGS)
-        note_switches(r);
+    if (r->place == PLACE_ARGS) {
+        TRY(take_shapes(r, offset, err));
+        note_switches(r, offset);
+    }
     forget(r);
     *ret_take = r->key != KEY_OTHER;
     return VRS_OK;

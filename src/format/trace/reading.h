@@ -28,7 +28,9 @@ enum place {
 
 struct reading {
     struct trace *trace;
-    struct window *window; /* holds the element of the list that is being read; NULL: does not */
+    struct window *window; /* where the tokens come from */
+    bool is_mended;        /* that is a mended event; else it holds the element of the list */
+    uint64_t shapes_at;    /* where the key of the shapes of inputs begins, plus 1; 0: none is open */
     struct events events;
     enum place place;
     uint32_t ignored;   /* containers open inside `place` */

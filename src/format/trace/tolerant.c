@@ -74,9 +74,11 @@ static enum vrs_status judge(struct tolerant *t, bool *ret_done, struct vrs_erro
     struct vrs_error failure;
     struct json_end end;
     reading_return_to_list(r);
-    r->window = NULL;
+    r->window = &w;
+    r->is_mended = true;
     enum vrs_status status = json_read(&w, t->limits, &t->sink, &end, &failure);
     r->window = t->window;
+    r->is_mended = false;
     *ret_done = status == VRS_OK && !end.cut;
     /* The text's own failures have a place. */
     if (status == VRS_OK || status == VRS_CORRUPT ||
