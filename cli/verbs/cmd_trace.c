@@ -24,6 +24,7 @@ struct trace_settings {
     struct option_list thresholds;
     struct trace_rewrite rewrite;
     const char *min_share;
+    const char *by;
 };
 
 #define IN(member) offsetof(struct trace_settings, member)
@@ -31,6 +32,10 @@ struct trace_settings {
 static const struct option_spec options[] = {
     { 0, "ops", NULL, "print the rows of key_averages(): operators, ranges and calls", OPTION_FLAG,
       IN(ops), NULL },
+    { 0, "by", "PARTS",
+      "with --ops: rows for different shapes, module, phase, step, stack or stack:FRAMES, such as "
+      "shapes,phase",
+      OPTION_TEXT, IN(by), "shapes module phase step stack" },
     { 0, "kernels", NULL, "print what ran on the devices, and the copies", OPTION_FLAG,
       IN(kernels), NULL },
     { 0, "gaps", NULL, "print why the devices waited, and the longest gaps", OPTION_FLAG, IN(gaps),
@@ -109,7 +114,8 @@ static struct vrs_result *ask(const struct trace_settings *s, const struct input
                                        .as_framework = s->as_framework,
                                        .thresholds = s->thresholds.at,
                                        .threshold_count = s->thresholds.count,
-                                       .min_share = s->min_share };
+                                       .min_share = s->min_share,
+                                       .by = s->by };
     struct vrs_trace *trace = NULL;
     struct vrs_result *result = NULL;
     struct vrs_error err;
@@ -201,6 +207,10 @@ static int run(const struct command *self, int argc, char **argv)
         message("--min-share is about the call tree; ask for it with --tree");
         return EXIT_USAGE;
     }
+    if (settings.by != NULL && !settings.ops) {
+        message("--by is about the table of operators; ask for it with --ops");
+        return EXIT_USAGE;
+    }
     if (settings.common.csv && settings.tree) {
         message("--csv has no tree; vramscope export --to csv -t paths writes the whole of it");
         return EXIT_USAGE;
@@ -244,6 +254,7 @@ const struct command cmd_trace = {
     .examples = "vramscope trace run.pt.trace.json.gz # the page\n"
                 "vramscope trace run.pt.trace.json.gz --gaps # why the GPU was idle\n"
                 "vramscope trace run.pt.trace.json.gz --ops -n 30 # thirty operators\n"
+                "vramscope trace run.pt.trace.json.gz --ops --by shapes # by what went in\n"
                 "vramscope trace run.pt.trace.json.gz --slice 3..5 -o small.json # three steps\n",
     .options = { options, output_options },
     .run = run,

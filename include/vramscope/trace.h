@@ -89,6 +89,11 @@ struct vrs_trace_options {
     /* Of VRS_TRACE_TREE: paths with less of the time of hosts and of devices are left out; "1%",
      * "0.01", NULL: 1 %. */
     const char *min_share;
+    /* Operators, split by what else tells calls of one name apart, besides those by their names:
+     * "shapes", "module", "phase", "step", "stack" or "stack:3" (so many frames, 5 where no number
+     * stands there), with a comma between two; NULL: none.  They stand in a table of their own, which
+     * VRS_TRACE_OPS then shows. */
+    const char *by;
 };
 
 /* The name of the i-th threshold that rules compare with, from 0; NULL behind the last. */

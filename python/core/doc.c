@@ -612,17 +612,22 @@ const char trace_report_doc[] =
     "('trace', 4)";
 
 const char trace_ops_doc[] =
-    "ops($self, /, *, as_framework=False, path=None)\n"
+    "ops($self, /, *, as_framework=False, by=None, path=None)\n"
     "--\n\n"
     "The same answer, whose text is the table of operators, as key_averages() has them;\n"
     "table(\"ops\") has its columns.\n\n"
     "as_framework: with Python frames in the trace, count ranges as key_averages() does,\n"
-    "without the operators that a frame inside called. path: shown as the file's name. The\n"
+    "without the operators that a frame inside called. by: \"shapes\", \"module\", \"phase\",\n"
+    "\"step\", \"stack\" or \"stack:3\", several with a comma between: table(\"ops_by\") then has a\n"
+    "row for each name and these, and the text shows it. path: shown as the file's name. The\n"
     "result is a Result; raises Error, TypeError for arguments of the wrong type,\n"
     "ValueError where the trace is closed.\n\n"
     ">>> ops = vramscope.load(\"examples/traces/training.pt.trace.json.gz\").ops()\n"
     ">>> \"aten::addmm\" in str(ops), max(ops.table(\"ops\")[\"calls\"]) > 10\n"
-    "(True, True)";
+    "(True, True)\n"
+    ">>> trace = vramscope.load(\"examples/traces/training.pt.trace.json.gz\")\n"
+    ">>> {\"forward\", \"backward\"} <= {row[\"phase\"] for row in trace.ops(by=\"phase\")[\"ops_by\"]}\n"
+    "True";
 
 const char trace_kernels_doc[] =
     "kernels($self, /, *, as_framework=False, path=None)\n"

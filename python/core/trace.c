@@ -51,6 +51,7 @@ static PyObject *ask_trace(struct held *t, const struct vrs_trace_options *optio
     { "as_framework", FLAG, IN(as_framework), 0 }, { "path", PATH, IN(path), 0 }, OPTIONS_END
 
 static const struct option trace_options[] = { OPTIONS_TRACE };
+static const struct option ops_options[] = { { "by", TEXT, IN(by), 0 }, OPTIONS_TRACE };
 static const struct option tree_options[] = { { "min_share", TEXT, IN(min_share), 0 },
                                               OPTIONS_TRACE };
 
@@ -71,7 +72,7 @@ static PyObject *answer(PyObject *self, PyObject *args, PyObject *kwargs, const 
 /* The same answer each, whose text shows another part of it. */
 #define TRACE_PARTS(X)                                                                             \
     X(report, trace_options, 0)                                                                    \
-    X(ops, trace_options, VRS_TRACE_OPS)                                                           \
+    X(ops, ops_options, VRS_TRACE_OPS)                                                             \
     X(kernels, trace_options, VRS_TRACE_KERNELS)                                                   \
     X(gaps, trace_options, VRS_TRACE_GAPS)                                                         \
     X(steps, trace_options, VRS_TRACE_STEPS)                                                       \

@@ -7,6 +7,7 @@
 #include "analysis/trace/report/job.h"
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/rules/rules.h"
+#include "analysis/trace/splits/split.h"
 #include "api/file.h"
 #include "api/result.h"
 #include "api/trace/trace_file.h"
@@ -75,6 +76,18 @@ static enum vrs_status add_tree(const struct vrs_trace *trace, const struct vrs_
     return trace_tree_make(&trace->model, least, arena, report->tree, err);
 }
 
+/* Operators by more than their names, where these are asked for. */
+static enum vrs_status add_split(const struct vrs_trace *trace, const struct vrs_trace_options *o,
+                                 struct arena *arena, struct trace_report *report,
+                                 struct vrs_error *err)
+{
+    struct trace_split by;
+    if (o->by == NULL)
+        return VRS_OK;
+    TRY(trace_split_read(str_from(o->by), &by, err));
+    return trace_split_make(&trace->model, by, o->as_framework, arena, report, err);
+}
+
 enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
                                  const struct vrs_trace_options *options, struct vrs_result **ret,
                                  struct vrs_error *err)
@@ -91,6 +104,8 @@ enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
         trace_report_of(trace, o.path, o.as_framework, &limits, result->arena, report, err);
     if (status == VRS_OK)
         status = add_tree(trace, &o, result->arena, report, err);
+    if (status == VRS_OK)
+        status = add_split(trace, &o, result->arena, report, err);
     report->sections = o.sections;
     result->join = join_reports;
     if (status == VRS_OK)

@@ -14,6 +14,7 @@
 #include "analysis/trace/modules/modules.h"
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/rules/rules.h"
+#include "analysis/trace/splits/split.h"
 #include "base/buf.h"
 #include "base/field.h"
 #include "render/answer/answer.h"
@@ -112,6 +113,8 @@ void trace_answer_csv(struct out *out, const struct answer_set *set, bool severa
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (sections == tables[i].section)
             rows = tables[i].rows;
+    if (sections == SECTION_OPS && ((const struct trace_report *)set->answers)->split.by.parts != 0)
+        rows = &split_row_type;
     say_incomplete(set, options);
     answer_csv_of(out, set, rows, options);
 }

@@ -22,6 +22,7 @@
 #include "render/trace/trace_launches.h"
 #include "render/trace/trace_phases.h"
 #include "render/trace/trace_ranks.h"
+#include "render/trace/trace_split.h"
 #include "render/trace/trace_memory.h"
 #include "render/trace/trace_modules.h"
 #include "render/trace/trace_tables.h"
@@ -266,7 +267,9 @@ static void put_sections(struct buf *to, const struct trace_report *r,
         trace_steps_table(to, style, r, rows);
     if ((r->sections & SECTION_GAPS) != 0)
         trace_gaps_tables(to, style, r, rows);
-    if ((r->sections & SECTION_OPS) != 0)
+    if ((r->sections & SECTION_OPS) != 0 && r->split.by.parts != 0)
+        trace_split_table(to, style, r, rows);
+    else if ((r->sections & SECTION_OPS) != 0)
         trace_ops_table(to, style, r, rows);
     if ((r->sections & SECTION_KERNELS) != 0) {
         trace_kernels_table(to, style, r, rows);

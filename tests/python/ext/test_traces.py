@@ -90,6 +90,19 @@ def test_paths_of_the_tree_by_their_share(example):
         example.ops(min_share="0")
 
 
+def test_operators_by_more_than_their_names(example):
+    for by in ("shapes", "module,phase,step,stack:2"):
+        answer, words = example.ops(by=by), ("trace", "--ops", "--by", by)
+        assert answer.to_dict() == json.loads(run(*words, "--json", EXAMPLE, expect=0).out)
+        assert answer.text(width=80) == run(*words, EXAMPLE, expect=0).out
+        assert answer.csv() == run(*words, "--csv", EXAMPLE, expect=0).out
+        validate(answer.to_dict())
+        assert len(answer.table("ops_by")["name"]) >= len(answer.table("ops")["name"])
+    with pytest.raises(vramscope.Error, match="not by") as raised:
+        example.ops(by="much")
+    assert raised.value.status == "usage"
+
+
 def test_tables_are_columns(example):
     ops = example.ops()
     assert {"ops", "steps", "kernels", "runtime", "memory", "devices.gaps.classes"} <= set(ops.tables)

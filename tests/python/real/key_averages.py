@@ -5,9 +5,10 @@ import sys
 
 import torch
 from torch import nn
-from torch.profiler import ProfilerActivity, profile
+from torch.profiler import ProfilerActivity, _ExperimentalConfig, profile
 
 ROUNDS = 3
+FRAMES = 3
 
 
 def perceptron():
@@ -35,11 +36,11 @@ def embedding():
     return model, lambda: model(torch.randint(0, 50, (4, 6))).sum()
 
 
-def rows(prof):
+def rows(prof, **by):
     """Times are microseconds with three decimals of which none is lost."""
-    return [{"name": row.key, "calls": row.count, "cpu_total_ns": round(row.cpu_time_total * 1000),
+    return [{"name": row.key, "shapes": row.input_shapes or None, "stack": row.stack, "calls": row.count, "cpu_total_ns": round(row.cpu_time_total * 1000),
              "self_cpu_ns": round(row.self_cpu_time_total * 1000), "cpu_bytes": row.cpu_memory_usage,
-             "self_cpu_bytes": row.self_cpu_memory_usage} for row in prof.key_averages()]
+             "self_cpu_bytes": row.self_cpu_memory_usage} for row in prof.key_averages(**by)]
 
 
 def main(folder):
@@ -50,7 +51,8 @@ def main(folder):
         model, loss = make()
         optimizer = torch.optim.Adam(model.parameters())
         for stacks in (False, True):
-            with profile(activities=[ProfilerActivity.CPU], profile_memory=True, with_stack=stacks) as prof:
+            with profile(activities=[ProfilerActivity.CPU], profile_memory=True, with_stack=stacks,
+                         record_shapes=True, experimental_config=_ExperimentalConfig(verbose=stacks)) as prof:
                 for _ in range(ROUNDS):
                     optimizer.zero_grad()
                     loss().backward()
@@ -58,7 +60,9 @@ def main(folder):
                     prof.step()
             path = os.path.join(folder, "%s%s.json" % (make.__name__, "-stacks" if stacks else ""))
             prof.export_chrome_trace(path)
-            told.append({"path": path, "stacks": stacks, "rows": rows(prof)})
+            told.append({"path": path, "stacks": stacks, "rows": rows(prof),
+                         "by_shapes": rows(prof, group_by_input_shape=True),
+                         "by_stack": rows(prof, group_by_stack_n=FRAMES)})
     print(json.dumps(told))
 
 

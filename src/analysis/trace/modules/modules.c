@@ -292,6 +292,51 @@ static bool tree_make(struct module_tree *t, struct arena *scratch, struct arena
     return rows_make(t, scratch, arena, ret);
 }
 
+/* Of each span its module, and the text of each. */
+static bool spans_make(struct module_tree *t, struct arena *scratch, struct arena *arena,
+                       struct span_modules *ret)
+{
+    struct passes passes;
+    uint32_t spans = t->s->trace->spans.rows.len;
+    t->of = arena_array(scratch, uint32_t, t->calls->len);
+    if (t->of == NULL || !add_forward(t) || !passes_find(t, scratch, &passes))
+        return false;
+    ret->path = arena_array(arena, str, (size_t)t->at.len * 2);
+    ret->of = arena_array(arena, uint32_t, spans);
+    if (ret->path == NULL || ret->of == NULL)
+        return false;
+    for (uint32_t i = 0; i < t->at.len * 2; i++)
+        if (!path_text(t, i / 2, i % 2 == 1, arena, &ret->path[i]))
+            return false;
+    for (uint32_t row = 0; row < spans; row++) {
+        uint32_t path = t->calls->of[row], forward = path == NO_ROW ? NO_ROW : t->of[path];
+        ret->of[row] = NO_ROW;
+        if (path != NO_ROW && passes.module[row] != NO_ROW)
+            ret->of[row] = passes.module[row] * 2 + 1;
+        else if (forward != NO_ROW)
+            ret->of[row] = forward * 2;
+    }
+    return true;
+}
+
+enum vrs_status trace_modules_of_spans(const struct trace_study *s, struct arena *scratch,
+                                       struct arena *arena, struct span_modules *ret,
+                                       struct vrs_error *err)
+{
+    struct call_paths calls;
+    struct module_tree t = { .s = s, .calls = &calls, .at.max = UINT32_MAX / 2 };
+    struct arena_mark mark = arena_mark(scratch);
+    *ret = (struct span_modules){ .of = NULL };
+    if (!has_module_frames(s))
+        return VRS_OK;
+    TRY(call_paths_make(s, scratch, &calls, err));
+    bool ok = spans_make(&t, scratch, arena, ret);
+    vec_free(&t.at);
+    idtab_free(&t.index);
+    arena_release(scratch, mark);
+    return ok ? VRS_OK : vrs_no_memory(err);
+}
+
 enum vrs_status trace_modules_make(const struct trace_study *s, struct arena *scratch,
                              struct arena *arena, struct modules *ret, struct vrs_error *err)
 {

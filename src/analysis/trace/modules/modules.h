@@ -37,6 +37,17 @@ enum vrs_status trace_modules_make(const struct trace_study *s, struct arena *sc
                              struct arena *arena, struct modules *ret,
                              struct vrs_error *err) MUST_CHECK;
 
+/* The innermost module that a span of the host lies in, or is the backward pass of. */
+struct span_modules {
+    uint32_t *of; /* of each span: a place in `path`, or NO_ROW; NULL: there are no modules */
+    str *path;    /* as of struct module_row */
+};
+
+/* `scratch` and `arena` are two.  Ranges lie in no module: see calls.h. */
+enum vrs_status trace_modules_of_spans(const struct trace_study *s, struct arena *scratch,
+                                       struct arena *arena, struct span_modules *ret,
+                                       struct vrs_error *err) MUST_CHECK;
+
 extern const struct row_type trace_module_row_type;
 
 #endif

@@ -262,15 +262,24 @@ static void imply_forward(const struct trace_report *r, const struct intervals *
     }
 }
 
-/* The sets of enum trace_phase, each with all before it. */
-static bool add_up(const struct trace_report *r, struct arena *scratch, struct arena *arena,
-                   struct phase_sets *sets, struct trace_phases *ret)
+static bool implied_make(const struct trace_report *r, struct arena *scratch,
+                         struct phase_sets *sets)
 {
-    struct intervals backward, forward, before = { .len = 0 };
+    struct intervals backward;
     if (!unite(&sets->of[PHASE_RECOMPUTE], &sets->of[PHASE_BACKWARD], scratch, &backward) ||
         !set_make(&sets->implied, r->steps, scratch))
         return false;
     imply_forward(r, &backward, sets);
+    return true;
+}
+
+/* The sets of enum trace_phase, each with all before it. */
+static bool add_up(const struct trace_report *r, struct arena *scratch, struct arena *arena,
+                   struct phase_sets *sets, struct trace_phases *ret)
+{
+    struct intervals forward, before = { .len = 0 };
+    if (!implied_make(r, scratch, sets))
+        return false;
     if (!unite(&sets->of[PHASE_FORWARD], &sets->implied, scratch, &forward))
         return false;
     sets->of[PHASE_FORWARD] = forward;
@@ -396,6 +405,25 @@ bool trace_phases_make(const struct trace_study *s, struct arena *arena, struct 
     bool ok = said_make(s, &scratch, &said) && collect(&said, ret, &scratch, &sets) &&
               add_up(ret, &scratch, arena, &sets, &ret->phases) &&
               parts_make(&said, &sets, ret, &scratch, arena, &ret->phases);
+    arena_free(&scratch);
+    return ok;
+}
+
+bool trace_phases_of_spans(const struct trace_study *s, const struct trace_report *report,
+                           struct arena *arena, uint8_t **ret)
+{
+    struct arena scratch;
+    struct said said;
+    struct phase_sets sets;
+    *ret = arena_array(arena, uint8_t, s->trace->spans.rows.len);
+    arena_init(&scratch, SIZE_MAX / 2);
+    bool ok = *ret != NULL && said_make(s, &scratch, &said) &&
+              collect(&said, report, &scratch, &sets) && implied_make(report, &scratch, &sets);
+    for (uint32_t row = 0; ok && row < s->trace->spans.rows.len; row++) {
+        bool is_implied = said.inherited[row] == PHASE_OTHER &&
+                          set_holds(&sets.implied, s->trace->spans.start[row]);
+        (*ret)[row] = is_implied ? PHASE_FORWARD : said.inherited[row];
+    }
     arena_free(&scratch);
     return ok;
 }

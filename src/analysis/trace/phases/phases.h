@@ -60,6 +60,11 @@ bool trace_phases_make(const struct trace_study *s, struct arena *arena, struct 
 /* The phase of the wall at a moment. */
 enum trace_phase trace_phase_at(const struct trace_phases *p, int64_t moment);
 
+/* The phase of each span of the host, as device work that it launches has it: enum trace_phase.
+ * `report` has its steps.  False when out of memory. */
+bool trace_phases_of_spans(const struct trace_study *s, const struct trace_report *report,
+                           struct arena *arena, uint8_t **ret);
+
 /* The phase that the name of a range says, PHASE_OTHER where it says none. */
 enum trace_phase trace_phase_of_range(str name);
 

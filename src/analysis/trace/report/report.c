@@ -350,7 +350,7 @@ static bool ops_make(const struct trace_study *s, bool as_framework, struct aren
     struct forest trees;
     if (!as_framework)
         return ops_keep(&ret->figures.tables, arena, ret);
-    return framework_trees(s, scratch, &trees) && operators_make(s, &trees, scratch, &tables) &&
+    return framework_trees(s, scratch, &trees) && operators_make(s, &trees, NULL, scratch, &tables) &&
            ops_keep(&tables, arena, ret);
 }
 

@@ -16,6 +16,7 @@
 #include "analysis/trace/rules/rules.h"
 #include "analysis/trace/ranks/trace_ranks.h"
 #include "analysis/trace/modules/modules.h"
+#include "analysis/trace/splits/split.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
 #include "analysis/trace/tables/tables.h"
@@ -192,6 +193,7 @@ struct trace_report {
     const struct trace_ranks *ranks; /* of a file of several; or NULL */
     struct modules modules;
     struct trace_tree *tree; /* NULL where it was not asked for */
+    struct split_table split; /* of operators, where one was asked for */
 };
 
 /* Everything is taken from `arena`; path and size are the caller's to fill.  With `as_framework` the

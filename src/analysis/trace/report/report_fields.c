@@ -11,6 +11,7 @@
 #include "analysis/trace/modules/modules.h"
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/rules/rules.h"
+#include "analysis/trace/splits/split.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
 #include "analysis/trace/tables/tables.h"
@@ -326,6 +327,12 @@ static const struct field memory_fields[] = {
 const struct row_type trace_memory_row_type =
     LINE_ROW_TYPE("memory", struct memory_row, memory_fields);
 
+static bool is_split(const void *row, const void *above)
+{
+    (void)above;
+    return ((const struct trace_report *)row)->split.by.parts != 0;
+}
+
 static const struct field report_fields[] = {
     { "file", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct trace_report, file),
       .row = &trace_file_row_type },
@@ -351,6 +358,9 @@ static const struct field report_fields[] = {
     { "ops", NULL, UNIT_NONE, FIELD_ROWS,
       FIELD_LIST(struct trace_report, op, ops),
       .row = &operator_row_type, .limited = true, .table = true },
+    { "ops_by", NULL, UNIT_NONE, FIELD_ROWS,
+      FIELD_LIST(struct trace_report, split.row, split.rows), .row = &split_row_type,
+      .when = is_split, .optional = true, .limited = true },
     { "kernels", NULL, UNIT_NONE, FIELD_ROWS,
       FIELD_LIST(struct trace_report, figures.tables.kernel, figures.tables.kernels),
       .row = &kernel_row_type, .limited = true },

@@ -13,22 +13,27 @@
 #include "base/table.h"
 #include "model/trace.h"
 
-/* Rows by name. */
+/* Rows by name, or by what tells more apart. */
 
-struct by_name {
-    uint32_t *of; /* of each string: row plus 1 */
-    uint32_t steps; /* row of the steps, plus 1 */
+struct by_key {
+    const struct operator_keys *keys; /* NULL: names are the keys */
+    uint32_t *of;   /* of each key: row plus 1 */
+    uint32_t steps; /* row of the steps where names are the keys, plus 1 */
     struct tables *tables;
 };
 
-static struct operator_row *row_of(struct by_name *b, const struct trace_study *s, uint32_t name)
+static struct operator_row *row_of(struct by_key *b, const struct trace_study *s, uint32_t span)
 {
+    uint32_t name = s->trace->spans.name[span];
     bool is_step = (s->names.traits[name] & NAME_STEP) != 0;
-    uint32_t *at = is_step ? &b->steps : &b->of[name];
+    uint32_t *at = b->keys != NULL ? &b->of[b->keys->of[span]]
+                   : is_step       ? &b->steps
+                                   : &b->of[name];
     if (*at == 0) {
         *at = ++b->tables->ops;
         b->tables->op[*at - 1] = (struct operator_row){
-            .name = is_step ? S("ProfilerStep*") : trace_text(s->trace, name)
+            .name = is_step ? S("ProfilerStep*") : trace_text(s->trace, name),
+            .key = b->keys != NULL ? b->keys->of[span] : 0,
         };
     }
     return &b->tables->op[*at - 1];
@@ -56,7 +61,7 @@ struct walk {
     const int64_t *owned_ns; /* of each span: the device time that is owed to it */
     const struct memory_sums *sums;
     uint32_t place; /* of the last event of memory before a span */
-    struct by_name *rows;
+    struct by_key *rows;
     struct tables *tables;
     struct open_node *open;
     uint32_t depth;
@@ -72,7 +77,7 @@ static void add_row(struct walk *w, const struct node *node)
     tables->self_cpu_ns = i64_plus(tables->self_cpu_ns, self);
     if (spans->kind[node->row] == SPAN_PYTHON || (s->names.traits[name] & NAME_UNLISTED) != 0)
         return;
-    struct operator_row *r = row_of(w->rows, s, name);
+    struct operator_row *r = row_of(w->rows, s, node->row);
     r->calls++;
     r->cpu_total_ns = i64_plus(r->cpu_total_ns, node->duration);
     r->self_cpu_ns = i64_plus(r->self_cpu_ns, self);
@@ -184,13 +189,13 @@ static int by_self_cpu(const void *a, const void *b)
     return str_compare(x->name, y->name);
 }
 
-bool operators_make(const struct trace_study *s, const struct forest *trees, struct arena *arena,
-                    struct tables *ret)
+bool operators_make(const struct trace_study *s, const struct forest *trees,
+                    const struct operator_keys *by, struct arena *arena, struct tables *ret)
 {
-    uint32_t strings = s->trace->strings.rows.len;
-    ret->op = arena_array(arena, struct operator_row, (size_t)strings + 1);
+    uint32_t keys = by != NULL ? by->keys : s->trace->strings.rows.len;
+    ret->op = arena_array(arena, struct operator_row, (size_t)keys + 1);
     struct arena_mark mark = arena_mark(arena);
-    struct by_name b = { .of = arena_array(arena, uint32_t, strings), .tables = ret };
+    struct by_key b = { by, arena_array(arena, uint32_t, keys), 0, ret };
     struct memory_sums sums;
     bool *is_host = arena_array(arena, bool, s->trace->spans.rows.len);
     struct walk w = { .study = s, .sums = &sums, .rows = &b, .tables = ret };

@@ -240,7 +240,7 @@ enum vrs_status tables_make(const struct trace_study *s, struct arena *arena, st
                             struct vrs_error *err)
 {
     *ret = (struct tables){ .ops = 0 };
-    if (operators_make(s, &s->host, arena, ret) && names_add_up(s, arena, ret) &&
+    if (operators_make(s, &s->host, NULL, arena, ret) && names_add_up(s, arena, ret) &&
         copies_add_up(s, arena, ret) && delays_find(s, arena, ret))
         return VRS_OK;
     return vrs_no_memory(err);

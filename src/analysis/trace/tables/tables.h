@@ -23,6 +23,7 @@ struct operator_row {
     /* Memory given out less memory given back while it ran, on whatever thread, as the framework
      * counts it; without that of its direct children. */
     struct memory_sum bytes, self_bytes;
+    uint32_t key; /* see struct operator_keys; 0 where names are the keys */
 };
 
 struct name_row {

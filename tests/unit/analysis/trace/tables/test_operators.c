@@ -20,7 +20,7 @@ static void check(const char *spans, uint64_t merged, const char *wanted)
     struct tables t = { .ops = 0 };
     char text[600] = "";
     traced_study_of(&m, spans);
-    assert_true(operators_make(&m.study, &m.study.host, &m.arena, &t));
+    assert_true(operators_make(&m.study, &m.study.host, NULL, &m.arena, &t));
     for (uint32_t i = 0, at = 0; i < t.ops; i++) {
         const struct operator_row *r = &t.op[i];
         at += (uint32_t)snprintf(text + at, sizeof text - at, "%s%.*s %d %d %d %d %d",
@@ -94,7 +94,7 @@ static void what_is_not_listed_still_takes_its_time(void **state)
     struct traced m;
     struct tables t = { .ops = 0 };
     traced_study_of(&m, "op aten::_version 1/1 0+9; op a 1/1 1+2");
-    assert_true(operators_make(&m.study, &m.study.host, &m.arena, &t));
+    assert_true(operators_make(&m.study, &m.study.host, NULL, &m.arena, &t));
     assert_int_equal(t.self_cpu_ns, 9);
     traced_end(&m);
 }
@@ -133,7 +133,7 @@ static void self_times_add_up(void **state)
             s->external_form[row] = ID_NUMBER;
         }
         traced_study(&m);
-        assert_true(operators_make(&m.study, &m.study.host, &m.arena, &t));
+        assert_true(operators_make(&m.study, &m.study.host, NULL, &m.arena, &t));
         for (uint32_t row = 0; row < hosts; row++)
             roots += m.study.host.parent[row] == NO_ROW ? s->duration[row] : 0;
         assert_int_equal(t.self_cpu_ns, roots);
