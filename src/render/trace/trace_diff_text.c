@@ -279,6 +279,8 @@ static void put_diff(struct buf *to, const struct trace_diff *d,
     uint32_t most = options->rows == 0 ? ROWS_SHOWN : options->rows;
     const struct shown_diff tables[] = {
         { d->a.is_whole && d->b.is_whole ? "the whole" : "each step", &d->step, false, true },
+        { "phase, on the wall", &d->phase, false, false },
+        { "phase, device work", &d->device_phase, false, false },
         { "operator, CPU of its own", &d->op, false, false },
         { "on the device", &d->kernel, false, false },
         { "idle", &d->gap, true, false },

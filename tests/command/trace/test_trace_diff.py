@@ -4,13 +4,13 @@ import random
 import statistics
 
 from recordings import traces
-from recordings.small_traces import memory, steps, trace, write
+from recordings.small_traces import memory, span, steps, trace, write
 
 from conftest import ROOT, run, some
 
 SNAPSHOT = ROOT / "examples" / "oom.pickle"
 
-TABLES = ("step", "ops", "kernels", "gaps")
+TABLES = ("step", "ops", "kernels", "gaps", "phases", "device_phases")
 
 
 def diff(a, b, *options, expect=0):
@@ -123,6 +123,34 @@ def test_new_and_gone_rows(tmp_path):
     assert (ops["aten::mm"]["status"], ops["aten::bmm"]["status"]) == ("gone", "new")
     assert ops["aten::mm"]["change_ratio"] == -1.0 and ops["aten::bmm"]["change_ratio"] is None
     assert ops["aten::mm"]["change_ns"] == -ops["aten::bmm"]["change_ns"]
+
+
+def test_phases(tmp_path):
+    """The optimizer takes 300 ns of each step in A, 500 in B, and a kernel is launched there."""
+    def run_of(ns):
+        events = steps(2000, 2000)
+        for i in range(2):
+            at = 2000 * i + 1000
+            events += [span("Optimizer.step#SGD.step", "user_annotation", at, ns),
+                       span("cudaLaunchKernel", "cuda_runtime", at + 10, 10, correlation=90 + i),
+                       span("adam", "kernel", at + 20, ns // 10, 0, 9, correlation=90 + i)]
+        return trace(events)
+    doc = diff(write(tmp_path, "a.json", run_of(300)), write(tmp_path, "b.json", run_of(500)))
+    wall, device = rows(doc, "phases"), rows(doc, "device_phases")
+    assert {name: (row["a"]["median_ns"], row["change_ns"]) for name, row in wall.items()} == {
+        "optimizer": (300, 200), "other": (1700, -200)}
+    assert (wall["optimizer"]["verdict"], wall["other"]["verdict"]) == ("slower", "faster")
+    assert (device["optimizer"]["a"]["median_ns"], device["optimizer"]["change_ns"]) == (30, 20)
+    said = run("diff", tmp_path / "a.json", tmp_path / "b.json", expect=0).out
+    assert "phase, on the wall" in said and "phase, device work" in said
+
+
+def test_phases_of_traces_without_steps(tmp_path):
+    paths = [write(tmp_path, "%d.json" % ns, trace([span("backward", "user_annotation", 0, ns), span("aten::mm", "cpu_op", 0, 9000)]))
+             for ns in (1000, 4000)]
+    wall = rows(diff(*paths), "phases")
+    assert (wall["backward"]["a"]["median_ns"], wall["backward"]["b"]["median_ns"]) == (1000, 4000)
+    assert wall["other"]["change_ns"] == -3000
 
 
 def test_memory_peaks(tmp_path):

@@ -9,6 +9,7 @@
 #include "analysis/trace/busy/busy.h"
 #include "analysis/trace/diff/trace_diff_rows.h"
 #include "analysis/trace/memory/memory.h"
+#include "analysis/trace/phases/phases.h"
 #include "analysis/trace/report/steps.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
@@ -238,6 +239,42 @@ static bool add_gaps(struct comparing_traces *c, struct side *s, struct diff_tim
     return true;
 }
 
+/* Phases of training, of which a step has each once; a trace without steps is one. */
+
+static bool add_phases(struct comparing_traces *c, struct side *s, bool of_devices,
+                       struct diff_times *times)
+{
+    const struct trace_phases *p = &s->report.phases;
+    uint32_t name[TRACE_PHASES];
+    if (!diff_times_make(times, (p->steps + 1) * TRACE_PHASES, c->scratch))
+        return false;
+    for (uint32_t phase = 0; phase < TRACE_PHASES; phase++)
+        if (!common_name(c, str_from(trace_phase_names[phase]), &name[phase]))
+            return false;
+    for (uint32_t i = 0; i < p->rows && s->about->is_whole; i++) {
+        int64_t ns = of_devices ? p->row[i].device_ns : p->row[i].wall_ns;
+        if (ns != 0)
+            diff_times_add(times, name[p->row[i].phase], 0, ns);
+    }
+    for (uint32_t i = 0; i < p->steps; i++) {
+        const int64_t *of = of_devices ? p->step[i].device_ns : p->step[i].wall_ns;
+        for (uint32_t phase = 0; phase < TRACE_PHASES && s->place[i] != NO_ROW; phase++)
+            if (of[phase] != 0)
+                diff_times_add(times, name[phase], s->place[i], of[phase]);
+    }
+    return true;
+}
+
+static bool add_wall_phases(struct comparing_traces *c, struct side *s, struct diff_times *times)
+{
+    return add_phases(c, s, false, times);
+}
+
+static bool add_device_phases(struct comparing_traces *c, struct side *s, struct diff_times *times)
+{
+    return add_phases(c, s, true, times);
+}
+
 /* Tables. */
 
 typedef bool add_times(struct comparing_traces *c, struct side *s, struct diff_times *times);
@@ -401,6 +438,8 @@ static enum vrs_status compare(struct comparing_traces *c, struct vrs_error *err
     struct trace_diff *d = c->ret;
     bool ok = times_make(c) && table_make(c, add_ops, &d->op) &&
               table_make(c, add_kernels, &d->kernel) && table_make(c, add_gaps, &d->gap) &&
+              table_make(c, add_wall_phases, &d->phase) &&
+              table_make(c, add_device_phases, &d->device_phase) &&
               memory_compare(c) && apply_limit(c);
     return ok ? VRS_OK : vrs_no_memory(err);
 }

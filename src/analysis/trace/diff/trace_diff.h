@@ -81,6 +81,7 @@ struct trace_diff {
     struct trace_diff_side a, b;
     struct trace_diff_table step; /* "step", "host", "device", as they stand here */
     struct trace_diff_table op, kernel, gap;
+    struct trace_diff_table phase, device_phase; /* on the wall; of device work */
     struct trace_diff_memory *memory;
     uint32_t memories;
     const struct trace_diff_limit *limit; /* NULL: none was asked for */

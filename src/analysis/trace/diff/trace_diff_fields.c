@@ -159,6 +159,9 @@ static const struct field diff_fields[] = {
     { "kernels", NULL, UNIT_NONE, FIELD_ROWS, TABLE(kernel), .row = &trace_diff_line_row_type,
       .limited = true },
     { "gaps", NULL, UNIT_NONE, FIELD_ROWS, TABLE(gap), .row = &trace_diff_line_row_type },
+    { "phases", NULL, UNIT_NONE, FIELD_ROWS, TABLE(phase), .row = &trace_diff_line_row_type },
+    { "device_phases", NULL, UNIT_NONE, FIELD_ROWS, TABLE(device_phase),
+      .row = &trace_diff_line_row_type },
     { "memory", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct trace_diff, memory, memories),
       .row = &trace_diff_memory_row_type },
 };
