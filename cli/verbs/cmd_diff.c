@@ -32,8 +32,9 @@ static const struct option_spec options[] = {
       OPTION_TEXT, IN(to), "start end peak oom" },
     { 0, "by", "GROUP",
       "what a row is: stack (default), one place in the program on both sides; culprit, owner or "
-      "category, of which the stacks of each are added up",
-      OPTION_CHOICE, IN(by), "stack culprit owner category" },
+      "category, of which the stacks of each are added up; of traces what operators are matched "
+      "by besides their names: shapes, module, phase, stack:FRAMES, such as shapes,module",
+      OPTION_TEXT, IN(by), "stack culprit owner category shapes module phase" },
     { 0, "weight", "WEIGHT",
       "live (default): bytes alive at the moment; alloc_bytes: bytes of all allocations up to it, "
       "or in step:K; allocs: the number of those; byte_events: bytes times the events that they "
@@ -128,8 +129,7 @@ static enum vrs_status ask(const struct vrs_recording *a, const char *a_path,
 /* Which option is of snapshots alone; NULL: none that is there. */
 static const char *snapshot_option(const struct diff_settings *s)
 {
-    return s->by != NULL          ? "--by"
-           : s->weight != NULL    ? "--weight"
+    return s->weight != NULL      ? "--weight"
            : s->key != NULL       ? "--key"
            : s->per != NULL       ? "--per"
            : s->to_device != 0    ? "--to-device"
@@ -160,7 +160,8 @@ static enum vrs_status ask_traces(const struct vrs_trace *a, const char *a_path,
                                         .at = s->at,
                                         .to = s->to,
                                         .fail_over_ns = s->fail_over_ns,
-                                        .fail_over_millionths = s->fail_over_millionths };
+                                        .fail_over_millionths = s->fail_over_millionths,
+                                        .by = s->by };
     return vrs_trace_diff(a, b, &o, ret, err);
 }
 
@@ -169,6 +170,14 @@ static enum vrs_status ask_traces(const struct vrs_trace *a, const char *a_path,
 static bool step_of_trace(const char *moment)
 {
     return moment != NULL && strcmp(moment, "step:0") == 0;
+}
+
+/* Likewise what rows are matched by. */
+static bool by_of_traces(const char *by)
+{
+    const struct vrs_trace_diff_options words = { .size = sizeof words, .by = by };
+    struct vrs_error err;
+    return by != NULL && vrs_trace_diff_check(&words, &err) == VRS_OK;
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -187,6 +196,7 @@ static int run(const struct command *self, int argc, char **argv)
     struct vrs_diff_options words = options_of(&settings);
     words.at = step_of_trace(words.at) ? NULL : words.at;
     words.to = step_of_trace(words.to) ? NULL : words.to;
+    words.by = by_of_traces(words.by) ? NULL : words.by;
     if (vrs_diff_check(&words, &err) != VRS_OK) {
         message("%s", err.message);
         return EXIT_USAGE;

@@ -150,10 +150,17 @@ struct vrs_trace_diff_options {
      * limit. */
     int64_t fail_over_ns;
     uint64_t fail_over_millionths; /* of A's */
+    /* Operators matched by more than their names, besides those by these: "shapes", "module",
+     * "phase", "stack" or "stack:3", with a comma between two; NULL: none. */
+    const char *by;
 };
 VRS_API enum vrs_status vrs_trace_diff(const struct vrs_trace *a, const struct vrs_trace *b,
                                        const struct vrs_trace_diff_options *options,
                                        struct vrs_result **ret, struct vrs_error *err);
+
+/* VRS_USAGE for words that make no sense of whatever traces. */
+VRS_API enum vrs_status vrs_trace_diff_check(const struct vrs_trace_diff_options *options,
+                                             struct vrs_error *err);
 
 /* A trace for other tools.  It is written straight from the trace, row by row; so it is a call of
  * its own and not a format of vrs_write. */

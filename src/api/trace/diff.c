@@ -5,6 +5,7 @@
 
 #include "analysis/trace/diff/trace_diff.h"
 #include "analysis/trace/report/report.h"
+#include "analysis/trace/splits/split.h"
 #include "api/file.h"
 #include "api/result.h"
 #include "api/trace/trace_file.h"
@@ -45,6 +46,12 @@ static enum vrs_status read_question(const struct vrs_trace_diff_options *o,
     const double million = 1e6;
     TRY(read_step(o->at, &ret->step[0], err));
     TRY(read_step(o->to != NULL ? o->to : o->at, &ret->step[1], err));
+    if (o->by != NULL)
+        TRY(trace_split_read(str_from(o->by), &ret->by, err));
+    if ((ret->by.parts & SPLIT_STEP) != 0)
+        return vrs_fail(err, VRS_USAGE,
+                        "traces are compared step by step already: operators of two are matched by "
+                        "shapes, module, phase and stack");
     if (o->fail_over_ns != 0 || o->fail_over_millionths != 0)
         ret->limit = limit;
     *limit = (struct trace_diff_limit){
@@ -100,4 +107,14 @@ enum vrs_status vrs_trace_diff(const struct vrs_trace *a, const struct vrs_trace
     else
         vrs_result_free(result);
     return status;
+}
+
+enum vrs_status vrs_trace_diff_check(const struct vrs_trace_diff_options *options,
+                                     struct vrs_error *err)
+{
+    struct vrs_trace_diff_options o = { 0 };
+    struct trace_diff_limit limit;
+    struct trace_diff_question q = { .limit = NULL };
+    options_take(&o, sizeof o, options);
+    return read_question(&o, &limit, &q, err);
 }

@@ -45,7 +45,7 @@ const struct answer_kind trace_diff_answer = {
     .verb = "trace-diff",
     .bytes = sizeof(struct trace_diff),
     .document = &trace_diff_row_type,
-    .form = { [ANSWER_TEXT] = trace_diff_text, [ANSWER_JSON] = answer_json, [ANSWER_CSV] = answer_csv },
+    .form = { [ANSWER_TEXT] = trace_diff_text, [ANSWER_JSON] = answer_json, [ANSWER_CSV] = trace_diff_csv },
 };
 
 static void put_members(struct json *j, struct out *out, const struct answer_set *set, uint32_t i,
@@ -117,4 +117,14 @@ void trace_answer_csv(struct out *out, const struct answer_set *set, bool severa
         rows = &split_row_type;
     say_incomplete(set, options);
     answer_csv_of(out, set, rows, options);
+}
+
+/* Of operators: those by more than their names where they were asked for. */
+void trace_diff_csv(struct out *out, const struct answer_set *set, bool several,
+                    const struct render_options *options)
+{
+    const struct trace_diff *diffs = set->answers;
+    (void)several;
+    answer_csv_of(out, set, set->count > 0 && diffs->by != 0 ? &trace_diff_by_row_type : NULL,
+                  options);
 }

@@ -176,6 +176,13 @@ static void fill_name(struct cells *cells, const struct shown_diff *s,
             return;
         }
     escape_text(&cells->text, row->name, cells->ascii);
+    const str parts[] = { row->shapes, row->module, row->phase, row->stack };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i].ptr == NULL)
+            continue;
+        buf_text(&cells->text, "  ");
+        escape_text(&cells->text, parts[i], cells->ascii);
+    }
 }
 
 static void fill_change(struct cells *cells, const void *from, uint32_t i, str *cell)
@@ -281,7 +288,7 @@ static void put_diff(struct buf *to, const struct trace_diff *d,
         { d->a.is_whole && d->b.is_whole ? "the whole" : "each step", &d->step, false, true },
         { "phase, on the wall", &d->phase, false, false },
         { "phase, device work", &d->device_phase, false, false },
-        { "operator, CPU of its own", &d->op, false, false },
+        { "operator, CPU of its own", d->by != 0 ? &d->op_by : &d->op, false, false },
         { "on the device", &d->kernel, false, false },
         { "idle", &d->gap, true, false },
     };

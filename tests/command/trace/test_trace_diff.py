@@ -64,11 +64,12 @@ def test_two_steps_of_a_file(tmp_path):
 def test_words_that_make_no_sense(tmp_path):
     path = write(tmp_path, "a.json", trace(steps(1000, 2000)))
     for options, words in ((["--at", "step:9"], "no step 9"), (["--at", "peak"], "in all their steps"),
-                           (["--by", "owner"], "--by"), (["--device", "0"], "--device"),
+                           (["--by", "owner"], "not by \"owner\""), (["--by", "step"], "cannot group by"), (["--device", "0"], "--device"),
                            (["--fail-over", "1GiB"], "takes a time")):
         said = run("diff", path, path, *options, expect=2)
         assert words in said.err and said.out == "", options
     assert "name another FILE" in run("diff", path, expect=2).err
+    assert "cannot group by" in run("diff", "--by", "shapes", SNAPSHOT, SNAPSHOT, expect=2).err
 
 
 def test_a_trace_and_a_snapshot(tmp_path):
@@ -123,6 +124,45 @@ def test_new_and_gone_rows(tmp_path):
     assert (ops["aten::mm"]["status"], ops["aten::bmm"]["status"]) == ("gone", "new")
     assert ops["aten::mm"]["change_ratio"] == -1.0 and ops["aten::bmm"]["change_ratio"] is None
     assert ops["aten::mm"]["change_ns"] == -ops["aten::bmm"]["change_ns"]
+
+
+def by_parts(doc, *names):
+    return {tuple(row[name] for name in names): (row["status"], row["change_ns"]) for row in doc["ops_by"]}
+
+
+def test_operators_by_more_than_their_names(tmp_path):
+    """The same operator took longer for one shape, and met another in B alone."""
+    def run_of(*calls):
+        events = steps(10_000, 10_000, kernel=0)
+        for step in range(2):
+            for i, (ns, dims) in enumerate(calls):
+                events.append(span("aten::add", "cpu_op", 10_000 * step + 6000 + 500 * i, ns, **{"Input Dims": dims}))
+        return trace(events)
+    a = write(tmp_path, "a.json", run_of((100, [[2]]), (50, [[3], [3]])))
+    b = write(tmp_path, "b.json", run_of((140, [[2]]), (50, [[3], [3]]), (30, [[4]])))
+    doc = diff(a, b, "--by", "shapes")
+    of = {parts: row for parts, row in by_parts(doc, "name", "shapes").items() if parts[0] == "aten::add"}
+    assert of == {("aten::add", "[[2]]"): ("both", 40), ("aten::add", "[[3], [3]]"): ("both", 0),
+                  ("aten::add", "[[4]]"): ("new", 30)}
+    assert rows(doc, "ops")["aten::add"]["change_ns"] == 70 and diff(a, b)["ops_by"] is None
+    assert by_parts(doc, "name", "module", "phase", "stack").keys() == {
+        (name, None, None, None) for name in ("ProfilerStep*", "aten::mm", "aten::add", "cudaLaunchKernel")}
+    assert all(row["change_ns"] == 0 for row in diff(a, a, "--by", "shapes,module,phase,stack")["ops_by"])
+    said = run("diff", a, b, "--by", "shapes", expect=0).out
+    assert "aten::add  [[2]]" in said and "[[3], [3]]" not in said
+    table = run("diff", a, b, "--by", "shapes", "--csv", expect=0).out.splitlines()
+    assert table[0].endswith("shapes,module,phase,stack") and any(",aten::add,new," in line for line in table)
+
+
+def test_operators_by_phase_and_module(tmp_path):
+    def run_of(ns):
+        return trace([span("nn.Module: Net_0", "python_function", 0, 9000, **{"Python id": 1}),
+                      span("forward", "user_annotation", 0, 5000), span("aten::add", "cpu_op", 100, ns),
+                      span("aten::add", "cpu_op", 6000, 70)])
+    doc = diff(*[write(tmp_path, "%d.json" % ns, run_of(ns)) for ns in (500, 800)], "--by", "phase,module")
+    assert by_parts(doc, "name", "phase", "module") == {
+        ("aten::add", "forward", "Net_0"): ("both", 300), ("aten::add", "other", "Net_0"): ("both", 0),
+        ("forward", "forward", None): ("both", -300)}
 
 
 def test_phases(tmp_path):

@@ -5,14 +5,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "analysis/trace/busy/busy.h"
 #include "analysis/trace/diff/trace_diff_rows.h"
 #include "analysis/trace/memory/memory.h"
 #include "analysis/trace/phases/phases.h"
 #include "analysis/trace/report/steps.h"
+#include "analysis/trace/splits/split.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
+#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/table.h"
 #include "model/ids.h"
@@ -129,7 +132,9 @@ static bool name_of(struct comparing_traces *c, struct side *s, uint32_t string,
 
 /* Operators: time of their own, without what they called. */
 
-static bool add_ops(struct comparing_traces *c, struct side *s, struct diff_times *times)
+/* `name_of_span`: of each span among the names of both; NULL: its own name. */
+static bool add_calls(struct comparing_traces *c, struct side *s, const uint32_t *name_of_span,
+                      struct diff_times *times)
 {
     const struct spans *spans = &s->trace->spans;
     const struct forest *f = &s->study.host;
@@ -143,11 +148,88 @@ static bool add_ops(struct comparing_traces *c, struct side *s, struct diff_time
         uint32_t row = f->row[i], place = place_of(s, spans->start[row]), name;
         if (place == NO_ROW || (s->study.names.traits[spans->name[row]] & NAME_UNLISTED) != 0)
             continue;
-        if (!name_of(c, s, spans->name[row], &name))
+        if (name_of_span != NULL)
+            name = name_of_span[row];
+        else if (!name_of(c, s, spans->name[row], &name))
             return false;
         diff_times_add(times, name, place, i64_minus(spans->duration[row], children[row]));
     }
     return true;
+}
+
+static bool add_ops(struct comparing_traces *c, struct side *s, struct diff_times *times)
+{
+    return add_calls(c, s, NULL, times);
+}
+
+/* Operators by more than their names: what a key says is one text among the names of both, its parts
+ * with a byte between them that no text holds. */
+
+enum { BETWEEN = 0xff };
+
+static bool put_key(struct comparing_traces *c, const struct split_row *key, uint32_t *ret)
+{
+    struct buf text;
+    const str parts[] = {
+        key->op.name, key->shapes, key->module,
+        key->phase < TRACE_PHASES ? str_from(trace_phase_names[key->phase]) : (str){ NULL, 0 },
+        key->stack,
+    };
+    buf_init(&text, SIZE_MAX / 2);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (i > 0)
+            buf_char(&text, (char)BETWEEN);
+        buf_str(&text, parts[i]);
+    }
+    bool ok = !text.failed && common_name(c, buf_slice(&text), ret);
+    buf_free(&text);
+    return ok;
+}
+
+static str take_part(str *text)
+{
+    const char *end = text->len == 0 ? NULL : memchr(text->ptr, BETWEEN, text->len);
+    str part = { text->ptr, end == NULL ? text->len : (size_t)(end - text->ptr) };
+    size_t taken = part.len + (end != NULL);
+    *text = (str){ text->ptr + taken, text->len - taken };
+    return part;
+}
+
+static void take_parts(struct trace_diff_table *t)
+{
+    for (uint32_t i = 0; i < t->rows; i++) {
+        struct trace_diff_row *row = &t->row[i];
+        str text = row->name;
+        row->name = take_part(&text);
+        str *parts[] = { &row->shapes, &row->module, &row->phase, &row->stack };
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+            str part = take_part(&text);
+            *parts[k] = part.len == 0 ? (str){ NULL, 0 } : part;
+        }
+    }
+}
+
+static bool name_keys(struct comparing_traces *c, struct side *s, uint32_t **ret)
+{
+    const struct forest *f = &s->study.host;
+    struct split_keys keys;
+    if (split_keys_make(&s->study, &s->report, c->q->by, f, c->scratch, c->arena, &keys, NULL) !=
+        VRS_OK)
+        return false;
+    uint32_t *name = arena_array(c->scratch, uint32_t, keys.keys);
+    for (uint32_t i = 0; name != NULL && i < keys.keys; i++)
+        if (!put_key(c, &keys.key[i], &name[i]))
+            return false;
+    *ret = keys.of;
+    for (uint32_t i = 0; name != NULL && i < f->first[f->threads]; i++)
+        keys.of[f->row[i]] = name[keys.of[f->row[i]]];
+    return name != NULL;
+}
+
+static bool add_ops_by(struct comparing_traces *c, struct side *s, struct diff_times *times)
+{
+    uint32_t *name;
+    return name_keys(c, s, &name) && add_calls(c, s, name, times);
 }
 
 /* Device work. */
@@ -440,7 +522,9 @@ static enum vrs_status compare(struct comparing_traces *c, struct vrs_error *err
               table_make(c, add_kernels, &d->kernel) && table_make(c, add_gaps, &d->gap) &&
               table_make(c, add_wall_phases, &d->phase) &&
               table_make(c, add_device_phases, &d->device_phase) &&
-              memory_compare(c) && apply_limit(c);
+              (d->by == 0 || table_make(c, add_ops_by, &d->op_by)) && memory_compare(c) &&
+              apply_limit(c);
+    take_parts(&d->op_by);
     return ok ? VRS_OK : vrs_no_memory(err);
 }
 
@@ -449,7 +533,7 @@ enum vrs_status trace_diff_make(const struct trace_diff_question *q, struct aren
 {
     struct arena scratch;
     struct comparing_traces c = { .q = q, .scratch = &scratch, .arena = arena, .ret = ret };
-    *ret = (struct trace_diff){ .memories = 0 };
+    *ret = (struct trace_diff){ .by = q->by.parts };
     arena_init(&scratch, SIZE_MAX / 2);
     enum vrs_status status = strings_init(&c.names, UINT32_MAX) ? compare(&c, err)
                                                                 : vrs_no_memory(err);

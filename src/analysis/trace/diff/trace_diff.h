@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "analysis/trace/report/report.h"
+#include "analysis/trace/splits/split.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/field.h"
@@ -42,6 +43,8 @@ struct trace_diff_value {
 
 struct trace_diff_row {
     str name;
+    /* Of operators by more than their names, as in struct split_row; else ptr NULL. */
+    str shapes, module, phase, stack;
     struct trace_diff_value a, b;
     int64_t change_ns; /* b less a, as all changes */
     double change;     /* in parts of a; NAN: a is 0 */
@@ -82,6 +85,8 @@ struct trace_diff {
     struct trace_diff_table step; /* "step", "host", "device", as they stand here */
     struct trace_diff_table op, kernel, gap;
     struct trace_diff_table phase, device_phase; /* on the wall; of device work */
+    uint32_t by;                  /* enum split_part, that were asked for */
+    struct trace_diff_table op_by; /* operators by these, too */
     struct trace_diff_memory *memory;
     uint32_t memories;
     const struct trace_diff_limit *limit; /* NULL: none was asked for */
@@ -91,6 +96,7 @@ struct trace_diff_question {
     const struct trace *trace[2];
     int64_t step[2]; /* the number of the only step that is compared; negative: all */
     const struct trace_diff_limit *limit; /* NULL: none */
+    struct trace_split by; /* what operators are matched by, besides their names; without steps */
 };
 
 /* Everything is taken from `arena`; paths and sizes of the files are the caller's to fill. */
@@ -98,6 +104,6 @@ enum vrs_status trace_diff_make(const struct trace_diff_question *q, struct aren
                                 struct trace_diff *ret, struct vrs_error *err) MUST_CHECK;
 
 extern const struct row_type trace_diff_row_type, trace_diff_line_row_type,
-    trace_diff_memory_row_type;
+    trace_diff_by_row_type, trace_diff_memory_row_type;
 
 #endif

@@ -44,6 +44,16 @@ static const struct field line_fields[] = {
 const struct row_type trace_diff_line_row_type =
     LINE_ROW_TYPE("trace_diff_row", struct trace_diff_row, line_fields);
 
+static const struct field by_fields[] = {
+    { NULL, NULL, UNIT_NONE, FIELD_INLINE, .offset = 0, .row = &trace_diff_line_row_type },
+    { "shapes", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct trace_diff_row, shapes) },
+    { "module", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct trace_diff_row, module) },
+    { "phase", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct trace_diff_row, phase) },
+    { "stack", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct trace_diff_row, stack) },
+};
+const struct row_type trace_diff_by_row_type =
+    LINE_ROW_TYPE("trace_diff_by_row", struct trace_diff_row, by_fields);
+
 /* Memory. */
 
 static bool is_there(const void *of, int side)
@@ -144,6 +154,12 @@ static const struct field side_fields[] = {
 static const struct row_type side_row_type =
     ROW_TYPE("trace_diff_side", struct trace_diff_side, side_fields);
 
+static bool is_split(const void *of, const void *above)
+{
+    (void)above;
+    return ((const struct trace_diff *)of)->by != 0;
+}
+
 #define TABLE(member) FIELD_LIST(struct trace_diff, member.row, member.rows)
 
 static const struct field diff_fields[] = {
@@ -156,6 +172,8 @@ static const struct field diff_fields[] = {
     { "step", NULL, UNIT_NONE, FIELD_ROWS, TABLE(step), .row = &trace_diff_line_row_type },
     { "ops", NULL, UNIT_NONE, FIELD_ROWS, TABLE(op), .row = &trace_diff_line_row_type,
       .limited = true, .table = true },
+    { "ops_by", NULL, UNIT_NONE, FIELD_ROWS, TABLE(op_by), .row = &trace_diff_by_row_type,
+      .when = is_split, .limited = true },
     { "kernels", NULL, UNIT_NONE, FIELD_ROWS, TABLE(kernel), .row = &trace_diff_line_row_type,
       .limited = true },
     { "gaps", NULL, UNIT_NONE, FIELD_ROWS, TABLE(gap), .row = &trace_diff_line_row_type },

@@ -360,7 +360,7 @@ static const struct field report_fields[] = {
       .row = &operator_row_type, .limited = true, .table = true },
     { "ops_by", NULL, UNIT_NONE, FIELD_ROWS,
       FIELD_LIST(struct trace_report, split.row, split.rows), .row = &split_row_type,
-      .when = is_split, .optional = true, .limited = true },
+      .when = is_split, .limited = true },
     { "kernels", NULL, UNIT_NONE, FIELD_ROWS,
       FIELD_LIST(struct trace_report, figures.tables.kernel, figures.tables.kernels),
       .row = &kernel_row_type, .limited = true },

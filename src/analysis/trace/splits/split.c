@@ -117,7 +117,7 @@ static bool number_all(struct splitting *x, const struct forest *trees, uint32_t
     return true;
 }
 
-/* Rows. */
+/* What a key says. */
 
 static bool keep_text(const struct splitting *x, uint32_t id, struct arena *arena, str *ret)
 {
@@ -126,20 +126,78 @@ static bool keep_text(const struct splitting *x, uint32_t id, struct arena *aren
     return id == 0 || ret->ptr != NULL;
 }
 
-static bool row_make(const struct splitting *x, const struct operator_row *op, struct arena *arena,
+static bool row_make(const struct splitting *x, const struct split_key *key, struct arena *arena,
                      struct split_row *ret)
 {
-    const struct split_key *key = &x->keys.at[op->key];
+    const struct trace *t = x->study->trace;
     const str none = { NULL, 0 };
-    *ret = (struct split_row){ *op, none, none, none, none, (uint8_t)key->phase };
+    *ret = (struct split_row){ { .calls = 0 }, none, none, none, none, (uint8_t)key->phase };
     if (key->module != NO_ROW)
         ret->module = x->module.path[key->module];
     if (key->step != NO_ROW)
         ret->step = x->report->step[key->step].name;
-    ret->op.name = arena_copy(arena, op->name);
+    ret->op.name = key->name == t->strings.rows.len ? S("ProfilerStep*")
+                                                    : arena_copy(arena, trace_text(t, key->name));
     return ret->op.name.ptr != NULL && keep_text(x, key->shapes, arena, &ret->shapes) &&
            keep_text(x, key->stack, arena, &ret->stack);
 }
+
+static enum vrs_status parts_make(struct splitting *x, struct arena *scratch, struct arena *kept,
+                                  struct arena *arena, struct vrs_error *err)
+{
+    struct forest with_frames;
+    uint32_t parts = x->by.parts;
+    x->shapes = arena_array(kept, uint32_t, x->study->trace->strings.rows.len);
+    bool ok = x->shapes != NULL &&
+              ((parts & SPLIT_PHASE) == 0 ||
+               trace_phases_of_spans(x->study, x->report, kept, &x->phase)) &&
+              ((parts & SPLIT_STACK) == 0 ||
+               (framework_trees(x->study, kept, &with_frames) &&
+                split_stacks_make(x->study, &with_frames, x->by.frames, &x->texts, kept,
+                                  &x->stack)));
+    if (!ok)
+        return vrs_no_memory(err);
+    return (parts & SPLIT_MODULE) == 0
+               ? VRS_OK
+               : trace_modules_of_spans(x->study, scratch, arena, &x->module, err);
+}
+
+static bool keys_make(struct splitting *x, const struct forest *trees, struct arena *scratch,
+                      struct arena *arena, struct split_keys *ret)
+{
+    ret->of = arena_array(scratch, uint32_t, x->study->trace->spans.rows.len);
+    if (ret->of == NULL || !number_all(x, trees, ret->of))
+        return false;
+    ret->keys = x->keys.len;
+    ret->key = arena_array(scratch, struct split_row, ret->keys);
+    for (uint32_t i = 0; ret->key != NULL && i < ret->keys; i++)
+        if (!row_make(x, &x->keys.at[i], arena, &ret->key[i]))
+            return false;
+    return ret->key != NULL;
+}
+
+enum vrs_status split_keys_make(const struct trace_study *study, const struct trace_report *report,
+                                struct trace_split by, const struct forest *trees,
+                                struct arena *scratch, struct arena *arena,
+                                struct split_keys *ret, struct vrs_error *err)
+{
+    struct arena kept;
+    struct splitting x = { .study = study, .report = report, .by = by,
+                           .keys.max = UINT32_MAX - 1 };
+    arena_init(&kept, SIZE_MAX / 2);
+    enum vrs_status status = strings_init(&x.texts, UINT32_MAX) ? VRS_OK : vrs_no_memory(err);
+    if (status == VRS_OK)
+        status = parts_make(&x, scratch, &kept, arena, err);
+    if (status == VRS_OK && !keys_make(&x, trees, scratch, arena, ret))
+        status = vrs_no_memory(err);
+    vec_free(&x.keys);
+    idtab_free(&x.index);
+    strings_free(&x.texts);
+    arena_free(&kept);
+    return status;
+}
+
+/* Rows. */
 
 static int by_self_cpu(const void *a, const void *b)
 {
@@ -159,16 +217,20 @@ static int by_self_cpu(const void *a, const void *b)
     return x->op.key < y->op.key ? -1 : x->op.key > y->op.key;
 }
 
-static bool rows_make(const struct splitting *x, const struct tables *from, struct arena *arena,
-                      struct split_table *ret)
+static bool rows_make(const struct split_keys *keys, const struct tables *from,
+                      struct arena *arena, struct split_table *ret)
 {
     const str none = { NULL, 0 };
     ret->row = arena_array(arena, struct split_row, (size_t)from->ops + 1);
     if (ret->row == NULL)
         return false;
-    for (uint32_t i = 0; i < from->ops; i++)
-        if (!row_make(x, &from->op[i], arena, &ret->row[ret->rows++]))
-            return false;
+    for (uint32_t i = 0; i < from->ops; i++) {
+        struct split_row *row = &ret->row[ret->rows++];
+        *row = keys->key[from->op[i].key];
+        str name = row->op.name;
+        row->op = from->op[i];
+        row->op.name = name; /* which lives longer */
+    }
     if (from->loose.calls > 0)
         ret->row[ret->rows++] =
             (struct split_row){ from->loose, none, none, none, none, TRACE_PHASES };
@@ -176,42 +238,20 @@ static bool rows_make(const struct splitting *x, const struct tables *from, stru
     return true;
 }
 
-/* The whole. */
-
-static enum vrs_status parts_make(struct splitting *x, const struct forest *with_frames,
-                                  struct arena *scratch, struct arena *kept, struct arena *arena,
-                                  struct vrs_error *err)
-{
-    uint32_t parts = x->by.parts;
-    x->shapes = arena_array(kept, uint32_t, x->study->trace->strings.rows.len);
-    bool ok = x->shapes != NULL &&
-              ((parts & SPLIT_PHASE) == 0 ||
-               trace_phases_of_spans(x->study, x->report, kept, &x->phase)) &&
-              ((parts & SPLIT_STACK) == 0 ||
-               split_stacks_make(x->study, with_frames, x->by.frames, &x->texts, kept, &x->stack));
-    if (!ok)
-        return vrs_no_memory(err);
-    return (parts & SPLIT_MODULE) == 0
-               ? VRS_OK
-               : trace_modules_of_spans(x->study, scratch, arena, &x->module, err);
-}
-
-static enum vrs_status split_make(struct splitting *x, bool as_framework, struct arena *scratch,
-                                  struct arena *kept, struct arena *arena,
-                                  struct split_table *ret, struct vrs_error *err)
+static enum vrs_status table_make(const struct trace_study *study, bool as_framework,
+                                  struct arena *scratch, struct arena *arena,
+                                  struct trace_report *ret, struct vrs_error *err)
 {
     struct forest with_frames;
+    struct split_keys keys;
     struct tables tables = { .ops = 0 };
-    if (!framework_trees(x->study, kept, &with_frames))
+    const struct forest *trees = as_framework ? &with_frames : &study->host;
+    if (as_framework && !framework_trees(study, scratch, &with_frames))
         return vrs_no_memory(err);
-    TRY(parts_make(x, &with_frames, scratch, kept, arena, err));
-    const struct forest *trees = as_framework ? &with_frames : &x->study->host;
-    uint32_t *of = arena_array(kept, uint32_t, x->study->trace->spans.rows.len);
-    if (of == NULL || !number_all(x, trees, of))
-        return vrs_no_memory(err);
-    const struct operator_keys keys = { of, x->keys.len };
-    bool ok = operators_make(x->study, trees, &keys, scratch, &tables) &&
-              rows_make(x, &tables, arena, ret);
+    TRY(split_keys_make(study, ret, ret->split.by, trees, scratch, arena, &keys, err));
+    bool ok = operators_make(study, trees, &(struct operator_keys){ keys.of, keys.keys }, scratch,
+                             &tables) &&
+              rows_make(&keys, &tables, arena, &ret->split);
     return ok ? VRS_OK : vrs_no_memory(err);
 }
 
@@ -220,20 +260,12 @@ enum vrs_status trace_split_make(const struct trace *t, struct trace_split by, b
                                  struct vrs_error *err)
 {
     struct trace_study study;
-    struct arena scratch, kept;
-    struct splitting x = { .study = &study, .report = ret, .by = by, .keys.max = UINT32_MAX - 1 };
+    struct arena scratch;
     arena_init(&scratch, SIZE_MAX / 2);
-    arena_init(&kept, SIZE_MAX / 2);
     ret->split = (struct split_table){ .by = by };
-    enum vrs_status status = strings_init(&x.texts, UINT32_MAX) ? VRS_OK : vrs_no_memory(err);
+    enum vrs_status status = trace_study_make(t, &scratch, &study, err);
     if (status == VRS_OK)
-        status = trace_study_make(t, &kept, &study, err);
-    if (status == VRS_OK)
-        status = split_make(&x, as_framework, &scratch, &kept, arena, &ret->split, err);
-    vec_free(&x.keys);
-    idtab_free(&x.index);
-    strings_free(&x.texts);
-    arena_free(&kept);
+        status = table_make(&study, as_framework, &scratch, arena, ret, err);
     arena_free(&scratch);
     return status;
 }

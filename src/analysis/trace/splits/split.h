@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/trace/study/study.h"
 #include "analysis/trace/tables/tables.h"
 #include "base/arena.h"
 #include "base/fail.h"
@@ -48,6 +49,20 @@ struct split_table {
 /* "shapes,stack:3": words with a comma between them, each once. */
 enum vrs_status trace_split_read(str words, struct trace_split *ret,
                                  struct vrs_error *err) MUST_CHECK;
+
+/* Which key each call of the host has, and what it says. */
+struct split_keys {
+    uint32_t *of; /* of each span of the trees but frames */
+    struct split_row *key; /* of `op` it has the name alone */
+    uint32_t keys;
+};
+
+/* Of the calls in `trees`; `report`, which is about them, has its steps.  Texts are taken from
+ * `arena`, all else from `scratch`. */
+enum vrs_status split_keys_make(const struct trace_study *study, const struct trace_report *report,
+                                struct trace_split by, const struct forest *trees,
+                                struct arena *scratch, struct arena *arena,
+                                struct split_keys *ret, struct vrs_error *err) MUST_CHECK;
 
 /* Fills `split` of a report that is made, about the same trace; as_framework: see
  * trace_report_make.  Everything is taken from `arena`. */
