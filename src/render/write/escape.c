@@ -94,14 +94,50 @@ size_t escape_width(str text)
     return width;
 }
 
+static size_t hex_digits(str text, size_t at)
+{
+    size_t end = at;
+    while (end < text.len && (is_digit(text.ptr[end]) || (text.ptr[end] >= 'a' && text.ptr[end] <= 'f')))
+        end++;
+    return end - at;
+}
+
+/* The length of what escape_text made of a character or a byte, at the front of the text; or 0. */
+static size_t escape_length(str text)
+{
+    enum { BEGIN = 2, BRACE = 3, BYTE_DIGITS = 2 };
+    if (str_starts(text, S("\\x")))
+        return hex_digits(text, BEGIN) >= BYTE_DIGITS ? BEGIN + BYTE_DIGITS : 0;
+    size_t end = BRACE;
+    if (str_starts(text, S("\\u{")))
+        end += hex_digits(text, BRACE);
+    return end > BRACE && end < text.len && text.ptr[end] == '}' ? end + 1 : 0;
+}
+
+static size_t first_of(str text, size_t *ret_width)
+{
+    uint32_t point;
+    *ret_width = escape_length(text);
+    if (*ret_width > 0)
+        return *ret_width;
+    size_t len = utf8_decode(text, &point);
+    *ret_width = width_of(point);
+    return len;
+}
+
+size_t escape_first(str text)
+{
+    size_t width;
+    return first_of(text, &width);
+}
+
 size_t escape_fit(str text, size_t columns)
 {
-    size_t at = 0, width = 0;
+    size_t at = 0, taken = 0;
     while (at < text.len) {
-        uint32_t point;
-        size_t len = utf8_decode((str){ text.ptr + at, text.len - at }, &point);
-        width += width_of(point);
-        if (width > columns)
+        size_t width, len = first_of((str){ text.ptr + at, text.len - at }, &width);
+        taken += width;
+        if (taken > columns)
             break;
         at += len;
     }

@@ -21,7 +21,10 @@ void escape_text(struct buf *to, str text, bool ascii);
  * stand on the one before or for colours. */
 size_t escape_width(str text);
 
-/* How many bytes of `text` fit into `columns`. */
+/* How many bytes of `text`, escaped, fit into `columns`; half an escape would be a lie. */
 size_t escape_fit(str text, size_t columns);
+
+/* How many bytes its first character has, or the escape of one; the text is not empty. */
+size_t escape_first(str text);
 
 #endif

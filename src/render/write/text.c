@@ -17,9 +17,9 @@ static str end_of(str text, size_t columns)
 {
     size_t width = escape_width(text);
     str left = { text.ptr, escape_fit(text, width > columns ? width - columns : 0) };
-    /* A wide character that stands across the cut goes as a whole. */
+    /* A wide character or an escape that stands across the cut goes as a whole. */
     while (left.len < text.len && width - escape_width(left) > columns)
-        left.len += escape_fit((str){ text.ptr + left.len, text.len - left.len }, 2);
+        left.len += escape_first((str){ text.ptr + left.len, text.len - left.len });
     return (str){ text.ptr + left.len, text.len - left.len };
 }
 

@@ -97,6 +97,40 @@ static void check_fit(str from, size_t room, bool ascii, enum text_cut cut, cons
     buf_free(&text);
 }
 
+/* Half of an escape would be a character that is not there. */
+static void an_escape_is_not_parted(void **state)
+{
+    (void)state;
+    static const char text[] = "ab\\x1b\\u{202e}cd\\xff";
+    const str of = { text, sizeof text - 1 };
+    for (size_t room = 3; room < of.len; room++) {
+        for (int cut = CUT_END; cut <= CUT_MIDDLE; cut++) {
+            struct style style = { .width = 80 };
+            struct buf cut_text;
+            buf_init(&cut_text, 1 << 12);
+            text_fit(&cut_text, &style, of, room, (enum text_cut)cut);
+            /* What is left of the escapes, whole ones taken away, is nothing. */
+            size_t escapes = 0, whole = 0;
+            for (size_t i = 0; i < cut_text.len; i++) {
+                str rest = { cut_text.at + i, cut_text.len - i };
+                escapes += rest.ptr[0] == '\\' || rest.ptr[0] == '{' || rest.ptr[0] == '}';
+                whole += str_starts(rest, S("\\x1b")) || str_starts(rest, S("\\xff"));
+                whole += str_starts(rest, S("\\u{202e}")) ? 3 : 0;
+            }
+            if (escapes != whole)
+                fail_msg("%zu columns: %.*s", room, (int)cut_text.len, cut_text.at);
+            buf_free(&cut_text);
+        }
+    }
+    check_fit(S("ab\\x1bcd"), 6, false, CUT_END, "ab\u2026");
+    check_fit(S("ab\\x1bcd"), 7, false, CUT_END, "ab\\x1b\u2026");
+    check_fit(S("ab\\x1bcd"), 6, false, CUT_START, "\u2026cd");
+    check_fit(S("\\u{202e}cd"), 9, false, CUT_START, "\u2026cd");
+    /* What only begins like an escape is plain. */
+    check_fit(S("ab\\xylophone"), 6, false, CUT_END, "ab\\xy\u2026");
+    check_fit(S("ab\\u{}phone"), 6, false, CUT_END, "ab\\u{\u2026");
+}
+
 static void what_is_too_long_is_cut_where_it_may_be(void **state)
 {
     (void)state;
@@ -172,6 +206,7 @@ int main(void)
         cmocka_unit_test(the_last_flexible_column_gives_way_first),
         cmocka_unit_test(a_narrow_table_has_one_blank_between_columns),
         cmocka_unit_test(a_table_too_narrow_is_a_list),
+        cmocka_unit_test(an_escape_is_not_parted),
         cmocka_unit_test(what_is_too_long_is_cut_where_it_may_be),
         cmocka_unit_test(a_word_of_a_list_is_cut_where_no_line_holds_it),
         cmocka_unit_test(words_wrap_between_blanks),
