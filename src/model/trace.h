@@ -179,7 +179,8 @@ enum trace_damage {
     /* Of the text; see format/trace/repair.h. */
     DAMAGE_ESCAPE,  /* a backslash before what JSON does not escape: kept as a backslash */
     DAMAGE_CONTROL, /* a control character as such: kept */
-    DAMAGE_UTF8,    /* a text that is not UTF-8: U+FFFD stands for its wrong bytes */
+    DAMAGE_UTF8,    /* a text that is not UTF-8: U+FFFD stands for its wrong bytes, or for half of a
+                     * surrogate pair */
     DAMAGE_QUOTE,   /* a quote without a backslash in a text: kept */
     DAMAGE_COMMA,   /* one too many or too few: read as if it were right */
     DAMAGE_WORD,    /* a word that is no value, or none at all: a value that is missing */

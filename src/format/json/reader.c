@@ -100,7 +100,10 @@ static enum vrs_status read_string(struct json *j, str *ret, struct vrs_error *e
             json_string_read(w, &j->text, j->limits->string_bytes, &lone_surrogates);
         if (end != JSON_STRING_WHOLE)
             return string_refuse(j, end, err);
-        j->lone_strings += lone_surrogates != 0 && j->skipped == 0;
+        bool lone = lone_surrogates != 0 && j->skipped == 0;
+        j->lone_strings += lone;
+        if (lone && j->sink.lone != NULL)
+            j->sink.lone(j->sink.self, j->offset);
         text = buf_slice(&j->text);
     }
     *ret = text;

@@ -33,6 +33,8 @@ struct json_sink {
     enum vrs_status (*string)(void *self, str text, uint64_t offset, struct vrs_error *err);
     /* A number of JSON as it is written, shorter than 400 bytes. */
     enum vrs_status (*number)(void *self, str text, uint64_t offset, struct vrs_error *err);
+    /* A key or a string follows whose escapes have half of a surrogate pair: U+FFFD stands there. */
+    void (*lone)(void *self, uint64_t offset);
     enum vrs_status (*literal)(void *self, enum json_literal literal, uint64_t offset,
                                struct vrs_error *err);
 };

@@ -110,13 +110,18 @@ static void release(struct reading *r)
         window_release(r->window);
 }
 
+/* Places in a mended text are not those of the file; the event's beginning is. */
+static uint64_t place_of(const struct reading *r, uint64_t offset)
+{
+    return r->is_mended ? r->events.event.offset : offset;
+}
+
 static enum vrs_status scalar(struct reading *r, struct value value, uint64_t offset,
                               struct vrs_error *err)
 {
     if (r->ignored > 0)
         return VRS_OK;
-    /* Places in a mended text are not those of the file; the event's beginning is. */
-    r->events.offset = r->is_mended ? r->events.event.offset : offset;
+    r->events.offset = place_of(r, offset);
     switch (r->place) {
     case PLACE_FILE:
         file_scalar(r, value);
@@ -188,6 +193,7 @@ static enum vrs_status begin_object(void *self, uint64_t offset, struct vrs_erro
     } else if (r->ignored == 0 && r->place == PLACE_EVENTS) {
         r->place = PLACE_EVENT;
         hold(r, offset);
+        r->utf8_before = r->trace->damage[DAMAGE_UTF8];
         event_begin(&r->events, offset);
     } else if (r->ignored == 0 && r->place == PLACE_EVENT && r->key == KEY_ARGS) {
         r->place = PLACE_ARGS;
@@ -303,6 +309,7 @@ static enum vrs_status key(void *self, str text, uint64_t offset, bool *ret_take
                            struct vrs_error *err)
 {
     struct reading *r = self;
+    r->has_lone = false;
     if (r->ignored > 0)
         return VRS_OK;
     r->key = trace_key_of(text);
@@ -317,8 +324,19 @@ static enum vrs_status key(void *self, str text, uint64_t offset, bool *ret_take
     return VRS_OK;
 }
 
+static void lone(void *self, uint64_t offset)
+{
+    struct reading *r = self;
+    (void)offset;
+    r->has_lone = true;
+}
+
 static enum vrs_status string(void *self, str text, uint64_t offset, struct vrs_error *err)
 {
+    struct reading *r = self;
+    if (r->has_lone && r->ignored == 0)
+        trace_damaged(r->trace, DAMAGE_UTF8, place_of(r, offset));
+    r->has_lone = false;
     return scalar(self, (struct value){ VALUE_TEXT, text }, offset, err);
 }
 
@@ -349,6 +367,7 @@ struct json_sink reading_sink(struct reading *r)
         .string = string,
         .number = number,
         .literal = literal,
+        .lone = lone,
     };
 }
 

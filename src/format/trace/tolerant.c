@@ -65,6 +65,12 @@ static bool is_comma_damage(struct tolerant *t)
     return true;
 }
 
+/* What was counted of texts of the event at hand, which is read again or given up. */
+static void forget_texts(struct tolerant *t)
+{
+    t->reading->trace->damage[DAMAGE_UTF8] = t->reading->utf8_before;
+}
+
 /* Reads the repaired event; `*ret_done`: it was one. */
 static enum vrs_status judge(struct tolerant *t, bool *ret_done, struct vrs_error *err)
 {
@@ -73,6 +79,7 @@ static enum vrs_status judge(struct tolerant *t, bool *ret_done, struct vrs_erro
     struct window w = window_of_bytes((uint8_t *)text->at, text->len, t->from);
     struct vrs_error failure;
     struct json_end end;
+    forget_texts(t);
     reading_return_to_list(r);
     r->window = &w;
     r->is_mended = true;
@@ -185,6 +192,8 @@ static enum vrs_status past_element(struct tolerant *t, enum json_at *ret, struc
         *ret = JSON_BEHIND_VALUE;
         return VRS_OK;
     }
+    if (is_event)
+        forget_texts(t);
     skip_element(t);
     return VRS_OK;
 }

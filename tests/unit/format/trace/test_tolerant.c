@@ -159,6 +159,49 @@ static void what_is_not_utf8_is_replaced(void **state)
     check_mended(WITH_ARGS("\"\xff\": \"\xfe\", \"External id\": 7"), "n", DAMAGE_UTF8, 0);
 }
 
+/* Writers cut long names at a byte. */
+static void a_name_may_be_cut_in_a_character(void **state)
+{
+    (void)state;
+    check_mended(WITH_NAME("gr\xc3"), "gr\xef\xbf\xbd", DAMAGE_UTF8, 1);
+    check_mended(WITH_NAME("\xf0\x9f\x98"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", DAMAGE_UTF8,
+                 1);
+    check_mended(WITH_NAME("a\\u"), "a\\u", DAMAGE_ESCAPE, 1);
+    check_mended(WITH_NAME("a\\u00"), "a\\u00", DAMAGE_ESCAPE, 1);
+    check_mended(WITH_NAME("a\\u00e"), "a\\u00e", DAMAGE_ESCAPE, 1);
+    check_mended(WITH_NAME("a\\ud83d"), "a\xef\xbf\xbd", DAMAGE_UTF8, 1);
+    check_mended(WITH_NAME("a\\ude00"), "a\xef\xbf\xbd", DAMAGE_UTF8, 1);
+    check_mended(WITH_NAME("a\\ud83d\\ud83d\\ude00\\ud83d"),
+                 "a\xef\xbf\xbd\xf0\x9f\x98\x80\xef\xbf\xbd", DAMAGE_UTF8, 1);
+    check_mended(WITH_ARGS("\"\\ud83d\": \"\\ud83d\", \"External id\": 7"), "n", DAMAGE_UTF8, 0);
+    check_lost("{\"ph\": \"X\", \"ts\": 5, \"name\": \"half\\", DAMAGE_SKIPPED, 1,
+               strlen("{\"ph\": \"X\", \"ts\": 5, \"name\": \"half\\") + 2);
+    check_lost("{\"ph\": \"X\", \"ts\": 5, \"name\": \"half\\u00", DAMAGE_SKIPPED, 1,
+               strlen("{\"ph\": \"X\", \"ts\": 5, \"name\": \"half\\u00") + 2);
+    check_lost("{\"ph\": \"X\", \"ts\": 5, \"name\": \"half\xc3", DAMAGE_SKIPPED, 1,
+               strlen("{\"ph\": \"X\", \"ts\": 5, \"name\": \"half\xc3") + 2);
+}
+
+/* Though its name is read twice where something behind it is damaged. */
+static void a_text_is_counted_once(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "\xff", "\\ud83d" };
+    for (size_t i = 0; i < 2; i++) {
+        struct text_trace r;
+        char text[400];
+        snprintf(text, sizeof text,
+                 "[{\"ph\": \"X\", \"name\": \"%s\", \"ts\": 5, \"args\": {\"a\": N/A, \"b\": "
+                 "\"c \"q\" d\"}}, {\"name\": \"%s\", \"ph\": 1 2}, " LAST "]",
+                 names[i], names[i]);
+        struct trace *t = read_text(text, &r);
+        assert_int_equal(t->events, 2);
+        assert_int_equal(t->damage[DAMAGE_UTF8].count, 1);
+        assert_int_equal(t->damage[DAMAGE_UTF8].first_offset, 1);
+        text_trace_free(&r);
+    }
+}
+
 static void a_quote_in_a_text_is_a_part_of_it(void **state)
 {
     (void)state;
@@ -666,3 +709,5 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
+        cmocka_unit_test(a_name_may_be_cut_in_a_character),
+        cmocka_unit_test(a_text_is_counted_once),
