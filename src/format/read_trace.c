@@ -40,13 +40,7 @@ static enum vrs_status read_unpacked(struct window *w, const struct limits *limi
     enum form form = detect_form(w);
     if (form != FORM_JSON)
         return refuse(w, form, err);
-    TRY(trace_from_json(w, limits, parts, t, err));
-    if (parts != NULL)
-        return VRS_OK;
-    /* The checksums of a compressed stream are behind its last byte. */
-    while (window_need(w, 1))
-        w->at = w->end;
-    return window_status(w, err);
+    return trace_from_json(w, limits, parts, t, err);
 }
 
 /* What is being read, and how. */

@@ -33,8 +33,9 @@ const char *span_kind_name(enum span_kind kind)
 
 const char *const trace_damage_names[TRACE_DAMAGES] = {
     [DAMAGE_NO_TIME] = "no_time",           [DAMAGE_NEGATIVE] = "negative_duration",
-    [DAMAGE_RANGE] = "time_beyond_range",   [DAMAGE_NOT_AN_EVENT] = "not_an_event",
-    [DAMAGE_TRUNCATED] = "truncated",       [DAMAGE_ESCAPE] = "unknown_escape",
+    [DAMAGE_NO_DURATION] = "no_duration",   [DAMAGE_RANGE] = "time_beyond_range",
+    [DAMAGE_NOT_AN_EVENT] = "not_an_event", [DAMAGE_TRUNCATED] = "truncated",
+    [DAMAGE_BEHIND] = "behind_the_end",     [DAMAGE_ESCAPE] = "unknown_escape",
     [DAMAGE_CONTROL] = "control_character", [DAMAGE_UTF8] = "not_utf8",
     [DAMAGE_QUOTE] = "unescaped_quote",     [DAMAGE_COMMA] = "comma",
     [DAMAGE_WORD] = "not_a_value",          [DAMAGE_NESTED] = "nested_too_deep",

@@ -173,9 +173,11 @@ struct trace_header {
 enum trace_damage {
     DAMAGE_NO_TIME,      /* an event that lasts, or a link, without a time: dropped */
     DAMAGE_NEGATIVE,     /* a duration below 0: taken as 0 */
+    DAMAGE_NO_DURATION,  /* a duration that is no number, as Infinity or null: taken as 0 */
     DAMAGE_RANGE,        /* a time beyond 64 bits of ns: taken as the nearest */
     DAMAGE_NOT_AN_EVENT, /* a value among the events that is no object */
     DAMAGE_TRUNCATED,    /* the file ends within */
+    DAMAGE_BEHIND,       /* it goes on behind its end: left out */
     /* Of the text; see format/trace/repair.h. */
     DAMAGE_ESCAPE,  /* a backslash before what JSON does not escape: kept as a backslash */
     DAMAGE_CONTROL, /* a control character as such: kept */

@@ -279,12 +279,15 @@ static void duration_field(struct event *v, struct value value)
 {
     bool beyond = false, is_whole;
     v->duration = 0;
+    v->no_duration = false;
     if (value.form == VALUE_NUMBER &&
         microseconds_read_plain(value.text, &v->duration, &is_whole))
         return;
     if ((value.form == VALUE_NUMBER || value.form == VALUE_TEXT) &&
         microseconds_read(value.text, &v->duration, &beyond))
         v->is_beyond = v->is_beyond || beyond;
+    else
+        v->no_duration = true;
 }
 
 static enum vrs_status text_field(struct events *e, struct value value, uint32_t *ret,
@@ -408,6 +411,8 @@ static enum span_kind kind_of(struct events *e, uint32_t category)
 static int64_t sound_duration(struct events *e)
 {
     struct event *v = &e->event;
+    if (v->no_duration)
+        trace_damaged(e->trace, DAMAGE_NO_DURATION, v->offset);
     if (v->duration < 0) {
         trace_damaged(e->trace, DAMAGE_NEGATIVE, v->offset);
         return 0;

@@ -26,7 +26,7 @@ struct event {
     uint32_t phase, name, category; /* string_id */
     struct trace_id pid, tid, id;
     int64_t start, duration;
-    bool has_start, is_beyond;
+    bool has_start, is_beyond, no_duration;
     enum time_form time_form;
     /* of its args */
     struct trace_id external, correlation;

@@ -48,6 +48,11 @@ static enum vrs_status read_one(struct window *w, const struct limits *limits, s
     enum vrs_status status = events_init(&r.events, t, limits->string_bytes, err);
     if (status == VRS_OK)
         status = tolerant_read(w, limits, &r, &end, err);
+    if (status == VRS_OK) {
+        /* The checksums of a compressed stream, too, are behind its last byte. */
+        reading_rest(&r, w, &end);
+        status = window_status(w, err);
+    }
     if (status == VRS_OK)
         status = conclude(&end, &r, err);
     window_release(w);

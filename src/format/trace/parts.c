@@ -184,22 +184,23 @@ static bool read_head(const struct trace_parts *parts, uint64_t offset, uint64_t
     return ok;
 }
 
-/* What stands behind the list, to the end of the value. */
+/* What stands behind the list. */
 static bool read_tail(const struct trace_parts *parts, uint64_t offset,
                       const struct limits *limits, struct reading *r, struct json_end *ret)
 {
     struct stretch s = { parts->input, offset, UINT64_MAX };
     struct window w;
     *ret = (struct json_end){ .offset = offset };
-    if (r->trace->header.is_array)
-        return true;
     if (open_stretch(&w, &s, NULL) != VRS_OK)
         return false;
     r->place = PLACE_FILE;
     r->window = &w;
     const struct json_sink sink = reading_sink(r);
-    bool ok = json_read_inside(&w, limits, &sink, S("{"), JSON_BEHIND_VALUE, ret, NULL) == VRS_OK &&
-              !ret->cut;
+    bool ok = r->trace->header.is_array ||
+              json_read_inside(&w, limits, &sink, S("{"), JSON_BEHIND_VALUE, ret, NULL) == VRS_OK;
+    if (ok)
+        reading_rest(r, &w, ret);
+    ok = ok && !ret->cut && window_status(&w, NULL) == VRS_OK;
     r->window = NULL;
     window_free(&w);
     return ok;

@@ -387,3 +387,17 @@ void reading_return_to_list(struct reading *r)
     r->ignored = 0;
     r->has_events = true;
 }
+
+void reading_rest(struct reading *r, struct window *w, struct json_end *end)
+{
+    while (window_need(w, 1) && is_blank(*w->at))
+        w->at++;
+    if (!window_need(w, 1))
+        return;
+    uint64_t from = window_offset(w);
+    trace_damaged(r->trace, DAMAGE_BEHIND, from);
+    while (window_need(w, 1))
+        w->at = w->end;
+    end->offset = window_offset(w);
+    r->trace->skipped_bytes += end->offset - from;
+}

@@ -50,6 +50,10 @@ struct json_sink reading_sink(struct reading *r);
 bool reading_is_in_list(const struct reading *r);
 bool reading_is_in_element(const struct reading *r);
 
+/* What `w` has behind the whole value: blanks, or bytes that are left out and counted, `*end` then
+ * being behind them. */
+void reading_rest(struct reading *r, struct window *w, struct json_end *end);
+
 /* Into the list, out of whatever was open in it or before it. */
 void reading_return_to_list(struct reading *r);
 

@@ -75,6 +75,7 @@ static const struct {
 } damage_words[TRACE_DAMAGES] = {
     [DAMAGE_NO_TIME] = { "event", " without a time, left out" },
     [DAMAGE_NEGATIVE] = { "event", " with a negative duration, taken as 0" },
+    [DAMAGE_NO_DURATION] = { "event", " with a duration that is no number, taken as 0" },
     [DAMAGE_RANGE] = { "event", " with a time beyond 64 bits of nanoseconds" },
     [DAMAGE_NOT_AN_EVENT] = { "value", " among the events that is none, left out" },
     [DAMAGE_ESCAPE] = { "escape", " that JSON does not have, taken as a backslash" },
@@ -94,6 +95,11 @@ void trace_damage_words(struct buf *to, const struct style *style, const struct 
 {
     if (damage->kind == DAMAGE_TRUNCATED) {
         buf_format(to, "the file ends too early, at byte %llu; the whole events before are kept",
+                   (unsigned long long)damage->first_offset);
+        return;
+    }
+    if (damage->kind == DAMAGE_BEHIND) {
+        buf_format(to, "what stands behind the end of the trace, at byte %llu, is left out",
                    (unsigned long long)damage->first_offset);
         return;
     }

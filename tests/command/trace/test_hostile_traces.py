@@ -3,6 +3,7 @@ import json
 import random
 
 import pytest
+from recordings.small_traces import steps, trace, write
 
 from conftest import run, some
 
@@ -90,3 +91,38 @@ def test_devices_without_number_are_answered(tmp_path):
     found = run("trace", "run.json", "--json", cwd=tmp_path, expect=0).json()["devices"]
     assert [d["device"] for d in found] == [str(i + 1) for i in range(count)]
     assert {d["streams"] for d in found} == {1}
+
+
+# What cannot be meant is counted and said -----------------------------------------------
+
+def damage(path, **more):
+    doc = run("trace", "-j", path, expect=0, **more).json()
+    return {d["kind"]: (d["count"], d["first_offset"]) for d in doc["file"]["damage"]}, doc
+
+
+@pytest.mark.parametrize("written, kind, words", [
+    ("Infinity", "no_duration", "1 event with a duration that is no number, taken as 0"),
+    ("NaN", "no_duration", "1 event with a duration that is no number, taken as 0"),
+    ("1e400", "time_beyond_range", "1 event with a time beyond 64 bits of nanoseconds"),
+    ("9223372036854775808", "time_beyond_range", "1 event with a time beyond 64 bits of nanoseconds")])
+def test_durations_that_cannot_be(tmp_path, written, kind, words):
+    path = tmp_path / "run.json"
+    whole = json.dumps(trace(steps(1000, 1200)))
+    path.write_text(whole.replace('"dur": 0.5', '"dur": ' + written, 1))
+    found, _ = damage(path)
+    assert {k: n for k, (n, _) in found.items()} == {kind: 1}
+    assert words in " ".join(run("trace", path, expect=0).out.split())
+
+
+@pytest.mark.parametrize("behind", ["%s", "%.40s", "]}", "x", "\0" * 100])
+def test_what_stands_behind_the_end(tmp_path, behind):
+    top = trace(steps(1000, 1200))
+    whole = json.dumps(top)
+    path = tmp_path / "run.json"
+    path.write_text(whole + " \n")
+    assert damage(path)[0] == {}
+    path.write_text(whole + "\n" + (behind % whole if "%" in behind else behind))
+    found, doc = damage(path)
+    assert found == {"behind_the_end": (1, len(whole) + 1)} and doc["file"]["events"] == len(top["traceEvents"])
+    said = " ".join(run("trace", path, expect=0).out.split())
+    assert "what stands behind the end of the trace, at byte %d, is left out" % (len(whole) + 1) in said

@@ -271,6 +271,57 @@ static void durations_are_not_negative(void **state)
     text_trace_free(&r);
 }
 
+/* NaN and Infinity are what Python's json module writes; a text may hold anything. */
+static void a_duration_that_is_no_number_is_counted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *written;
+        uint64_t counted, beyond;
+        int64_t ns;
+    } cases[] = {
+        { "Infinity", 1, 0, 0 },
+        { "-Infinity", 1, 0, 0 },
+        { "NaN", 1, 0, 0 },
+        { "null", 1, 0, 0 },
+        { "true", 1, 0, 0 },
+        { "\"Infinity\"", 1, 0, 0 },
+        { "\"\"", 1, 0, 0 },
+        { "{}", 1, 0, 0 },
+        { "[5]", 1, 0, 0 },
+        { "Infinity, \"dur\": 2", 0, 0, 2000 },
+        { "2, \"dur\": NaN", 1, 0, 0 },
+        { "1e400", 0, 1, TRACE_TIME_MOST - 5000 },
+        { "\"1e400\"", 0, 1, TRACE_TIME_MOST - 5000 },
+        { "9223372036854775808", 0, 1, TRACE_TIME_MOST - 5000 },
+        { "1e-400", 0, 0, 0 },
+        { "2e0", 0, 0, 2000 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct text_trace r;
+        char text[200];
+        snprintf(text, sizeof text, "{\"ph\": \"X\", \"ts\": 5, \"dur\": %s}", cases[i].written);
+        struct trace *t = events(text, &r);
+        if (t->damage[DAMAGE_NO_DURATION].count != cases[i].counted ||
+            t->damage[DAMAGE_RANGE].count != cases[i].beyond ||
+            t->spans.duration[0] != cases[i].ns)
+            fail_msg("%s became %lld", cases[i].written, (long long)t->spans.duration[0]);
+        text_trace_free(&r);
+    }
+}
+
+static void a_time_that_is_no_number_is_none(void **state)
+{
+    (void)state;
+    check_time("Infinity", 0, 0, "0 0 1");
+    check_time("-Infinity", 0, 0, "0 0 1");
+    check_time("\"Infinity\"", 0, 0, "0 1 0");
+    check_time("{}", 0, 0, "0 0 1");
+    check_time("1e400", 1, TRACE_TIME_MOST, "0 1 0");
+    check_time("-1e400", 1, -TRACE_TIME_MOST, "0 1 0");
+    check_time("\"9223372036854775808\"", 1, TRACE_TIME_MOST, "0 1 0");
+}
+
 static void an_end_beyond_the_last_moment_is_the_last_moment(void **state)
 {
     (void)state;
@@ -406,6 +457,8 @@ int main(void)
         cmocka_unit_test(times_are_counted_by_how_they_are_written),
         cmocka_unit_test(an_event_without_a_time_is_dropped_and_counted),
         cmocka_unit_test(durations_are_not_negative),
+        cmocka_unit_test(a_duration_that_is_no_number_is_counted),
+        cmocka_unit_test(a_time_that_is_no_number_is_none),
         cmocka_unit_test(an_end_beyond_the_last_moment_is_the_last_moment),
         cmocka_unit_test(flows_are_ends_of_a_link),
         cmocka_unit_test(memory_events_keep_their_numbers),

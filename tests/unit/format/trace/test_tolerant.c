@@ -355,6 +355,7 @@ static void a_time_that_is_no_value_is_missing(void **state)
     assert_int_equal(t->spans.duration[1], 0);
     assert_int_equal(t->damage[DAMAGE_NO_TIME].count, 2);
     assert_int_equal(t->damage[DAMAGE_WORD].count, 2);
+    assert_int_equal(t->damage[DAMAGE_NO_DURATION].count, 1);
     text_trace_free(&r);
 }
 
@@ -493,6 +494,33 @@ static void damage_beside_the_list_leaves_the_list(void **state)
               (struct wanted){ 1, DAMAGE_SKIPPED, 1, 12 }, &r);
     assert_int_equal(t->header.flags, TRACE_WITH_STACK);
     text_trace_free(&r);
+}
+
+/* A second trace, or what a crash left: neither read nor passed over in silence. */
+static void what_stands_behind_the_end_is_counted(void **state)
+{
+    (void)state;
+    static const char *const wholes[] = { "[" FIRST ", " LAST "]",
+                                          "{\"traceEvents\": [" FIRST ", " LAST "]}" };
+    static const char *const rests[] = { "[" FIRST "]", "{\"traceEvents\": [" FIRST "]}",
+                                         "}",           "]]",
+                                         "x",           ", " FIRST "\n",
+                                         "\"",          "null" };
+    for (size_t i = 0; i < 2; i++) {
+        char text[500];
+        struct text_trace r;
+        snprintf(text, sizeof text, "%s \n\t\r\n", wholes[i]);
+        check(text, (struct wanted){ 2, DAMAGE_BEHIND, 0, 0 }, &r);
+        text_trace_free(&r);
+        for (size_t k = 0; k < sizeof rests / sizeof *rests; k++) {
+            snprintf(text, sizeof text, "%s\n %s", wholes[i], rests[k]);
+            struct trace *t =
+                check(text, (struct wanted){ 2, DAMAGE_BEHIND, 1, strlen(rests[k]) }, &r);
+            assert_int_equal(t->damage[DAMAGE_BEHIND].first_offset, strlen(wholes[i]) + 2);
+            assert_int_equal(t->read_bytes, strlen(text));
+            text_trace_free(&r);
+        }
+    }
 }
 
 /* A text of this many bytes in the args of an event. */
@@ -682,6 +710,8 @@ int main(void)
         cmocka_unit_test(a_backslash_may_stand_last),
         cmocka_unit_test(control_characters_are_kept),
         cmocka_unit_test(what_is_not_utf8_is_replaced),
+        cmocka_unit_test(a_name_may_be_cut_in_a_character),
+        cmocka_unit_test(a_text_is_counted_once),
         cmocka_unit_test(a_quote_in_a_text_is_a_part_of_it),
         cmocka_unit_test(a_comma_too_many_or_too_few_in_an_event),
         cmocka_unit_test(a_value_without_its_comma_loses_the_event),
@@ -699,6 +729,7 @@ int main(void)
         cmocka_unit_test(the_list_may_lack_its_end),
         cmocka_unit_test(the_end_of_the_list_is_found_behind_damage),
         cmocka_unit_test(damage_beside_the_list_leaves_the_list),
+        cmocka_unit_test(what_stands_behind_the_end_is_counted),
         cmocka_unit_test(a_long_event_is_mended),
         cmocka_unit_test(an_event_of_more_than_64_mib_is_dropped),
         cmocka_unit_test(many_times_of_0_are_counted),
@@ -709,5 +740,3 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-        cmocka_unit_test(a_name_may_be_cut_in_a_character),
-        cmocka_unit_test(a_text_is_counted_once),

@@ -185,6 +185,8 @@ static void parts_do_not_matter(void **state)
         "[" OP("a") ", " OP("b") ", " OP("c") "] ",
         "{\"traceEvents\": [" OP("a") ", " OP("b") ", " OP("c") "], \"with_stack\": 1}",
         "{\"traceEvents\": [" OP("a") ", " OP("b") "], \"traceEvents\": [" OP("c") ", " OP("d") "]}",
+        "[" OP("a") ", " OP("b") ", " OP("c") "]\n[" OP("d") "]",
+        "{\"traceEvents\": [" OP("a") ", " OP("b") ", " OP("c") "]}, {\"x\": 1}\n",
         "[" NAMED("\"x\"") ", " OP("b") ", " NAMED("\"y\"") ", " OP("c") "]",
         "[" NAMED("\"x\"") ", " OP("b") ", " NAMED("null") ", " OP("c") "]",
         "[" OP("a") ", " OP("b") ",, " OP("c") ", " OP("d") "]",
