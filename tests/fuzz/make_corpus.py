@@ -64,7 +64,28 @@ HAND_TRACES = {
     "words": b'[{"ph":"X","ts":-nan(ind),"dur":N/A,"args":{"a":,"b":NaN,"c":0x1f,"d":01}}]', "deep": b'[{"ph":"X","ts":1,"args":{"a":' + b"[" * 300 + b"]" * 300 + b"}}]",
     "no-end": b'{"traceEvents":[' + EVENT + b"}", "cut": b'{"traceEvents":[' + EVENT + b',{"ph":"X","na', "beyond": b'{"traceEvents":[{"ph":1 2,"args":{"a":[[1],2]}}],"traceName":"x","with_stack":1}',
     "header": b'{"path":"C:\\cuda","traceEvents" : [' + EVENT + b'],"x":01}', "garbage": b"[" + EVENT + b", #!garbage [1,{] " + EVENT + b"]",
+    "no-numbers": b'[{"ph":"X","ts":1,"dur":Infinity},{"ph":"X","ts":NaN,"dur":"Infinity"},{"ph":"X","ts":1e400,"dur":1e400}]', "two-files": b"[" + EVENT + b"]\n[" + EVENT + b"]",
+    "half-pair": b'[{"ph":"X","name":"\\ud83d","ts":1,"args":{"a":N/A}}]',
     "range": b'[{"ph":"X","ts":1e30,"dur":-1},{"ph":"X","ts":-9223372036854775.808,"dur":1e19},{"ph":"f","ts":0,"id":123456789012345678901234567890}]'}
+
+# A byte that says which part of a trace is written (see fuzz_rewrite.c), then the trace.
+STEPS = b"[" + b",".join(
+    b'{"ph":"X","cat":"user_annotation","name":"ProfilerStep#%d","pid":1,"tid":2,"ts":%d,"dur":10},'
+    b'{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":2,"ts":%d.5,"dur":1,"args":{"correlation":%d}},'
+    b'{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":%d,"dur":4,"args":{"correlation":%d}},'
+    b'{"ph":"s","id":%d,"cat":"ac2g","pid":1,"tid":2,"ts":%d.5},{"ph":"f","id":%d,"cat":"ac2g","pid":0,"tid":7,"ts":%d},'
+    b'{"ph":"X","cat":"python_function","name":"f","pid":1,"tid":2,"ts":%d,"dur":9},'
+    b'{"ph":"i","name":"[memory]","pid":1,"tid":2,"ts":%d,"args":{"Bytes":512,"Addr":1,"Device Type":1}}'
+    % (i, t, t, i + 1, t + 5, i + 1, i, t, i, t + 5, t, t) for i, t in enumerate((0, 10, 20))) + b"]"
+HAND_SLICES = dict({name: b"\0" + data for name, data in HAND_TRACES.items()},
+                   **{"steps": b"\1" + STEPS, "one-step": b"\x29" + STEPS, "no-python": b"\6" + STEPS, "no-step": b"\x19" + STEPS})
+
+HAND_PEEKS = {
+    "trace": b'{"schemaVersion":1,"traceEvents":[]}', "list": b"\xef\xbb\xbf [" + EVENT + b"]", "snapshot": b'{"segments": [], "device_traces": []}',
+    "late": writers.gzipped(b'{"x":"' + b"y" * 66000 + b'","traceEvents":[]}'),
+    "at-the-edge": writers.gzipped(b'{"x":"' + b"y" * 65512 + b'","traceEvents" \n:[]}'), "blanks": writers.gzipped(b" " * 70000 + b"[]"),
+    "quoted": b'{"a":"\\"traceEvents\\":","segments":[]}', "gzip": writers.gzipped(b'{"traceEvents":[' + EVENT + b"]}"), "pickle": b"\x80\x04}.",
+    "gzip-cut": writers.gzipped(b'{"traceEvents":[' + EVENT + b"]}")[:30], "zstd": writers.zstd(b'{"ph":1}', program=False), "nothing": b""}
 
 HAND_SETTINGS = {
     "sizes": b"max_split_size_mb:128,max_non_split_rounding_mb:40,large_segment_size_mb:32", "small-segments": b"max_split_size_mb:12,large_segment_size_mb:12",
@@ -153,6 +174,10 @@ def seeds():
         yield "json", name, data
     for name, data in HAND_TRACES.items():
         yield "trace", name, data
+    for name, data in HAND_SLICES.items():
+        yield "rewrite", name, data
+    for name, data in HAND_PEEKS.items():
+        yield "peek", name, data
     for name, data in HAND_SETTINGS.items():
         yield "settings", name, data
     for target, texts in (("rules", HAND_RULES), ("budget", HAND_LIMITS), ("message", HAND_MESSAGES)):

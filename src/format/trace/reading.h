@@ -37,7 +37,7 @@ struct reading {
     enum trace_key key; /* the last one of `place` */
     bool has_events;    /* a list of events was begun */
     bool has_lone;      /* the string that comes has U+FFFD for half of a surrogate pair */
-    struct damage utf8_before; /* DAMAGE_UTF8 when the event at hand began, which may be read again */
+    struct damage utf8_before; /* DAMAGE_UTF8 when the event at hand began: it may be read again */
     bool is_snapshot;   /* the keys are those of a memory snapshot */
     bool stops;         /* fails behind the list of events, `list_end` then being its end */
     uint64_t list_end;

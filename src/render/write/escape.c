@@ -97,7 +97,8 @@ size_t escape_width(str text)
 static size_t hex_digits(str text, size_t at)
 {
     size_t end = at;
-    while (end < text.len && (is_digit(text.ptr[end]) || (text.ptr[end] >= 'a' && text.ptr[end] <= 'f')))
+    while (end < text.len &&
+           (is_digit(text.ptr[end]) || (text.ptr[end] >= 'a' && text.ptr[end] <= 'f')))
         end++;
     return end - at;
 }
