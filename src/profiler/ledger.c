@@ -335,11 +335,13 @@ void ledger_forget(struct ledger *l)
     l->slots.at = NULL;
     l->open.at = NULL;
     l->slots.len = l->slots.cap = l->open.len = l->open.cap = 0;
-    l->empty = l->keepers = l->strict = l->open_slots = 0;
+    l->empty = l->keepers = l->strict = 0;
+    l->open_slots = 0;
     memset(l->seen, 0, sizeof l->seen);
     l->last = nothing;
     l->last_ns = VRS_UNKNOWN;
-    l->has_last = l->asking = false;
+    l->has_last = false;
+    l->asking = false;
 }
 
 void ledger_unknown(const struct ledger *l, enum vrs_state state, struct vrs_peaks *ret)
