@@ -147,6 +147,12 @@ void trace_free(struct trace *t)
     idtab_free(&t->process_index);
 }
 
+void trace_damaged(struct trace *t, enum trace_damage kind, uint64_t offset)
+{
+    if (t->damage[kind].count++ == 0)
+        t->damage[kind].first_offset = offset;
+}
+
 void trace_clear_events(struct trace *t)
 {
     t->tracks.rows.len = t->processes.rows.len = 0;

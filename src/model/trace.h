@@ -225,6 +225,9 @@ extern const struct table_kind tracks_kind, spans_kind, flows_kind, memory_event
 bool trace_init(struct trace *t, uint32_t items, uint32_t strings_bytes);
 void trace_free(struct trace *t);
 
+/* Counts damage at a place of the input. */
+void trace_damaged(struct trace *t, enum trace_damage kind, uint64_t offset);
+
 /* Forgets the list of events, and what came of it; the header and the strings stay. */
 void trace_clear_events(struct trace *t);
 

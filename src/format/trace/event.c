@@ -13,12 +13,6 @@
 #include "model/ids.h"
 #include "model/strings.h"
 
-void trace_damaged(struct trace *t, enum trace_damage kind, uint64_t offset)
-{
-    if (t->damage[kind].count++ == 0)
-        t->damage[kind].first_offset = offset;
-}
-
 static enum vrs_status intern(struct events *e, str text, uint32_t *ret, struct vrs_error *err)
 {
     string_id id;
@@ -91,15 +85,17 @@ static enum vrs_status lower_case(struct events *e, str text, uint32_t *ret, str
         e->lower_category = *ret;
         return VRS_OK;
     }
+    if (!utf8_valid(text)) {
+        uint32_t repaired;
+        TRY(event_text(e, text, &repaired, err));
+        text = trace_text(e->trace, repaired);
+    }
     e->text.len = 0;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
         buf_char(&e->text, c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c);
     }
-    if (e->text.failed)
-        return vrs_no_memory(err);
-    str lower = buf_slice(&e->text);
-    return utf8_valid(lower) ? intern(e, lower, ret, err) : event_text(e, text, ret, err);
+    return e->text.failed ? vrs_no_memory(err) : intern(e, buf_slice(&e->text), ret, err);
 }
 
 /* Numbers. */

@@ -82,6 +82,4 @@ enum vrs_status event_text(struct events *e, str text, uint32_t *ret,
 /* An integer, or TRACE_UNKNOWN. */
 int64_t value_integer(struct value value);
 
-void trace_damaged(struct trace *t, enum trace_damage kind, uint64_t offset);
-
 #endif

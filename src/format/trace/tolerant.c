@@ -7,7 +7,6 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "format/trace/event.h"
 #include "format/trace/look.h"
 #include "format/trace/repair.h"
 #include "model/trace.h"

@@ -137,6 +137,16 @@ static void check_external(const char *written, uint8_t form, int64_t number, co
     text_trace_free(&r);
 }
 
+static void a_category_is_in_lower_case_though_it_is_no_utf8(void **state)
+{
+    (void)state;
+    struct text_trace r;
+    struct trace *t = span(", \"cat\": \"M\xefR\"", &r);
+    assert_true(text_equal(t, t->spans.category[0], "m\xef\xbf\xbdr"));
+    assert_int_equal(t->damage[DAMAGE_UTF8].count, 1);
+    text_trace_free(&r);
+}
+
 static void the_key_with_a_capital_goes_first(void **state)
 {
     (void)state;
@@ -450,6 +460,7 @@ int main(void)
         cmocka_unit_test(what_is_not_given_is_unknown),
         cmocka_unit_test(threads_are_numbers_however_they_are_written),
         cmocka_unit_test(one_thread_is_one_track),
+        cmocka_unit_test(a_category_is_in_lower_case_though_it_is_no_utf8),
         cmocka_unit_test(the_key_with_a_capital_goes_first),
         cmocka_unit_test(identifiers_are_integers_of_any_size),
         cmocka_unit_test(of_two_args_the_last_stand),
