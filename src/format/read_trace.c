@@ -12,6 +12,7 @@
 #include "format/trace/from_json.h"
 #include "model/ids.h"
 #include "model/recording.h"
+#include "model/trace.h"
 
 static enum vrs_status refuse(struct window *w, enum form form, struct vrs_error *err)
 {
@@ -89,6 +90,15 @@ static enum vrs_status read_ahead(struct input *in, struct unpack *u, struct tra
     return status;
 }
 
+/* What the packing alone tells of its end. */
+static void look_at_end(const struct unpack *u, struct trace *t)
+{
+    if (u->cut && t->damage[DAMAGE_TRUNCATED].count == 0)
+        trace_damaged(t, DAMAGE_TRUNCATED, t->read_bytes);
+    if (u->junk_bytes > 0)
+        trace_damaged(t, DAMAGE_BEHIND, t->read_bytes);
+}
+
 static enum vrs_status read_packed(struct input *in, struct window *packed,
                                    enum compression compression, struct trace *t,
                                    struct vrs_error *err)
@@ -97,6 +107,8 @@ static enum vrs_status read_packed(struct input *in, struct window *packed,
     TRY(unpack_init(&u, packed, compression, in->limits, &t->events, err));
     enum vrs_status status = in->threads > 1 ? read_ahead(in, &u, t, err)
                                        : read_from(source_of_unpack(&u), in->limits, t, err);
+    if (status == VRS_OK)
+        look_at_end(&u, t);
     unpack_free(&u);
     return status;
 }

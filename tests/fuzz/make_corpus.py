@@ -65,6 +65,7 @@ HAND_TRACES = {
     "no-end": b'{"traceEvents":[' + EVENT + b"}", "cut": b'{"traceEvents":[' + EVENT + b',{"ph":"X","na', "beyond": b'{"traceEvents":[{"ph":1 2,"args":{"a":[[1],2]}}],"traceName":"x","with_stack":1}',
     "header": b'{"path":"C:\\cuda","traceEvents" : [' + EVENT + b'],"x":01}', "garbage": b"[" + EVENT + b", #!garbage [1,{] " + EVENT + b"]",
     "no-numbers": b'[{"ph":"X","ts":1,"dur":Infinity},{"ph":"X","ts":NaN,"dur":"Infinity"},{"ph":"X","ts":1e400,"dur":1e400}]', "two-files": b"[" + EVENT + b"]\n[" + EVENT + b"]",
+    "gzip-damage": bytes.fromhex("1f8b080000005d00fc5ddbff7f0000fc5d"), "category": b'[{"ph":"X","cat":"M\xefR","ts":0}]',
     "half-pair": b'[{"ph":"X","name":"\\ud83d","ts":1,"args":{"a":N/A}}]',
     "range": b'[{"ph":"X","ts":1e30,"dur":-1},{"ph":"X","ts":-9223372036854775.808,"dur":1e19},{"ph":"f","ts":0,"id":123456789012345678901234567890}]'}
 

@@ -97,7 +97,9 @@ static enum vrs_status gzip_step(struct unpack *u, uint8_t *to, size_t len, size
         return vrs_no_memory(err);
     else if (code == Z_BUF_ERROR && !input && *ret == 0)
         return unpack_end_early(u, err);
-    else if (code != Z_OK)
+    /* What came before damage is given first, in whatever portions the input comes; the next call
+     * finds the damage again. */
+    else if (code != Z_OK && *ret == 0)
         return vrs_fail_at(err, VRS_CORRUPT, window_offset(w),
                            "damaged gzip data: %s (offset in the packed bytes)",
                            z->msg != NULL ? z->msg : "no stream");

@@ -169,12 +169,42 @@ static void damage_of_the_packing_is_no_cut(void **state)
     buf_free(&text);
 }
 
+/* Of a whole trace whose packing lacks its last bytes, or has more of them than it should. */
+static void the_end_of_the_packing_is_looked_at(void **state)
+{
+    (void)state;
+    struct buf text = text_of_events(EVENTS), packed;
+    buf_init(&packed, 2 << 20);
+    put_gzip(&packed, buf_slice(&text));
+    size_t whole = packed.len;
+    buf_bytes(&packed, "\0\0junk\0\0", 8);
+    for (size_t cut = 0; cut < 2; cut++) {
+        struct text_trace r;
+        text_trace_read(packed.at, cut == 1 ? whole - 5 : packed.len, 0, &default_limits, &r);
+        assert_int_equal(r.status, VRS_OK);
+        assert_int_equal(r.trace.events, EVENTS);
+        assert_int_equal(r.trace.damage[DAMAGE_TRUNCATED].count, cut);
+        assert_int_equal(r.trace.damage[DAMAGE_BEHIND].count, 1 - cut);
+        assert_int_equal(r.trace.damage[cut == 1 ? DAMAGE_TRUNCATED : DAMAGE_BEHIND].first_offset,
+                         text.len);
+        text_trace_free(&r);
+    }
+    /* Zeros are padding. */
+    struct text_trace r;
+    text_trace_read(packed.at, whole + 2, 0, &default_limits, &r);
+    assert_int_equal(r.trace.damage[DAMAGE_BEHIND].count, 0);
+    text_trace_free(&r);
+    buf_free(&packed);
+    buf_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_packing_reads_the_same),
         cmocka_unit_test(half_a_packed_file_keeps_what_it_holds),
         cmocka_unit_test(damage_of_the_packing_is_no_cut),
+        cmocka_unit_test(the_end_of_the_packing_is_looked_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,6 +194,27 @@ static void gzip_damage_has_its_offset(void **state)
     buf_free(&b);
 }
 
+/* In whatever portions the packed bytes come: "]" and more of it, then what is no distance. */
+static void what_comes_before_damage_is_given(void **state)
+{
+    (void)state;
+    static const char bytes[] = "\x1f\x8b\x08\0\0\0\x5d\0\xfc\x5d\xdb\xff\x7f\0\0\xfc\x5d";
+    struct buf b;
+    buf_init(&b, 1 << 10);
+    buf_bytes(&b, bytes, sizeof bytes - 1);
+    struct outcome whole = unpack(&b, COMPRESSION_GZIP, 0, &default_limits, 0);
+    assert_int_equal(whole.status, VRS_CORRUPT);
+    assert_true(whole.given > 0);
+    for (size_t step = 1; step < b.len; step++) {
+        struct outcome o = unpack(&b, COMPRESSION_GZIP, step, &default_limits, 0);
+        assert_int_equal(o.status, VRS_CORRUPT);
+        assert_int_equal(o.given, whole.given);
+        assert_int_equal(o.hash, whole.hash);
+        assert_string_equal(o.err.message, whole.err.message);
+    }
+    buf_free(&b);
+}
+
 static void zstd_frames_follow_each_other(void **state)
 {
     (void)state;
@@ -383,6 +404,7 @@ int main(void)
         cmocka_unit_test(gzip_members_follow_each_other),
         cmocka_unit_test(gzip_cut_anywhere_is_cut),
         cmocka_unit_test(gzip_damage_has_its_offset),
+        cmocka_unit_test(what_comes_before_damage_is_given),
         cmocka_unit_test(zstd_frames_follow_each_other),
         cmocka_unit_test(zstd_cut_anywhere_is_cut),
         cmocka_unit_test(zstd_damage_has_its_offset),
