@@ -220,15 +220,55 @@ static void device_verdict(struct buf *to, const struct style *style, const stru
     buf_char(to, ')');
 }
 
+/* Of each phase that means nothing here: only what lasts by itself (X) is a range, and links and
+ * metadata are read beside. */
+static bool is_read(str phase)
+{
+    static const char *const read[] = { "X", "M", "s", "t", "f", "i", "I" };
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+        if (str_equal(phase, str_from(read[i])))
+            return true;
+    return false;
+}
+
+static void put_unread(struct buf *to, const struct style *style, const struct file_figures *f)
+{
+    enum { PHASES_SHOWN = 6 };
+    uint64_t unread = 0;
+    uint32_t phases = 0;
+    for (uint32_t i = 0; i < f->phases; i++)
+        unread += is_read(f->phase[i].name) ? 0 : f->phase[i].count;
+    if (unread == 0)
+        return;
+    buf_text(to, "; ");
+    human_counted(to, unread, "event", style->ascii);
+    buf_text(to, unread == 1 ? " is" : " are");
+    buf_text(to, " not read, of phase ");
+    for (uint32_t i = 0; i < f->phases && phases < PHASES_SHOWN; i++) {
+        if (is_read(f->phase[i].name))
+            continue;
+        buf_text(to, phases++ == 0 ? "" : ", ");
+        put_name(to, style, f->phase[i].name);
+    }
+}
+
+static void foreign_verdict(struct buf *to, const struct style *style, const struct figures *f)
+{
+    human_counted(to, f->kinds[SPAN_OTHER], "range", style->ascii);
+    buf_text(to, " of another tool than torch.profiler, in ");
+    put_ns(to, f->last_ns - f->first_ns);
+    buf_text(to, ": it tells nothing of operators, steps and devices");
+    if (f->kinds[SPAN_OTHER] > 0)
+        buf_text(to, "; --tree shows which range lies in which");
+    put_unread(to, style, &f->file);
+}
+
 /* Where nothing ran on a device. */
 static void host_verdict(struct buf *to, const struct style *style, const struct trace_report *r)
 {
     const struct figures *f = &r->figures;
     if (!figures_are_of_torch(f)) {
-        human_counted(to, f->kinds[SPAN_OTHER], "range", style->ascii);
-        buf_text(to, " of another tool than torch.profiler, in ");
-        put_ns(to, f->last_ns - f->first_ns);
-        buf_text(to, ": it tells nothing of operators, steps and devices");
+        foreign_verdict(to, style, f);
         return;
     }
     buf_text(to, r->file.complete ? "no device activity was recorded"

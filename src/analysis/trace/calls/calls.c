@@ -314,7 +314,8 @@ static bool tree_make(const struct trace_study *s, struct arena *arena, struct c
         return false;
     for (uint32_t row = 0; row < spans->rows.len; row++) {
         uint8_t kind = spans->kind[row];
-        bool is_call = kind == SPAN_OP || kind == SPAN_PYTHON || span_is_call(kind);
+        bool is_call = kind == SPAN_OP || kind == SPAN_PYTHON || span_is_call(kind) ||
+                       (s->is_foreign && kind == SPAN_OTHER);
         track[row] = is_call ? spans->track[row] : NO_ROW;
         c->of[row] = NO_ROW;
     }

@@ -18,6 +18,7 @@ static void find_range(struct trace_study *s)
                 s->last_ns = end;
             s->has_range = true;
         }
+        s->is_foreign = s->has_range && unknown != 0;
     }
 }
 

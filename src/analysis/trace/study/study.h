@@ -50,6 +50,7 @@ struct trace_study {
     struct links links;
     uint32_t work; /* events of devices */
     bool has_range;
+    bool is_foreign; /* nothing that ran is known: ranges of another tool than torch.profiler */
     int64_t first_ns, last_ns; /* of what ran; captures and unknown events do not count */
 };
 
