@@ -88,6 +88,13 @@ static void copy_escape(struct repair *r, bool guess)
     w->at += len;
 }
 
+static void put_control(struct repair *r, uint8_t c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char escape[] = { '\\', 'u', '0', '0', digits[c >> 4], digits[c & 0xf] };
+    buf_bytes(&r->text, escape, sizeof escape);
+}
+
 static void copy_plain(struct repair *r)
 {
     struct window *w = r->window;
@@ -121,7 +128,7 @@ static bool copy_text(struct repair *r, bool guess)
             copy_escape(r, guess);
         } else if (c < ' ') {
             found(r, DAMAGE_CONTROL);
-            buf_format(&r->text, "\\u%04x", c);
+            put_control(r, c);
             w->at++;
         } else {
             copy_plain(r);
