@@ -11,8 +11,6 @@
 #include "base/str.h"
 #include "format/input/unpack.h"
 
-#define HOW "torch.cuda.memory._dump_snapshot writes a memory snapshot"
-
 static bool begins(struct window *w, str magic)
 {
     return window_need(w, magic.len) && memcmp(w->at, magic.ptr, magic.len) == 0;
@@ -60,27 +58,41 @@ bool detect_is_view(struct window *page)
 
 struct stranger {
     str magic;
-    const char *message;
+    const char *what;
+    bool is_other; /* a file of another kind: what was wanted is said, and how it is made */
 };
 
 static const struct stranger strangers[] = {
-    { { "PK\3\4", 4 }, "a ZIP archive, as torch.save writes it, not a memory snapshot; " HOW },
-    { { "PK\5\6", 4 }, "an empty ZIP archive, not a memory snapshot; " HOW },
+    { { "PK\3\4", 4 }, "a ZIP archive, as torch.save writes it", true },
+    { { "PK\5\6", 4 }, "an empty ZIP archive", true },
     { { "version https://git-lfs", 23 },
-      "a Git LFS pointer that stands in for the file; `git lfs pull` fetches it" },
+      "a Git LFS pointer that stands in for the file; `git lfs pull` fetches it", false },
     { { "\xfd"
         "7zXZ",
         5 },
-      "xz is not read; unpack it with `xz -d`, or pack it with zstd" },
-    { { "BZh", 3 }, "bzip2 is not read; unpack it with `bzip2 -d`, or pack it with zstd" },
-    { { "\x04\x22\x4d\x18", 4 }, "lz4 is not read; unpack it with `lz4 -d`, or pack it with zstd" },
-    { { "SQLite format 3", 15 }, "a SQLite database, not a memory snapshot; " HOW },
-    { { "\xff\xfe", 2 }, "text in UTF-16; write the JSON or the page in UTF-8" },
-    { { "\xfe\xff", 2 }, "text in UTF-16; write the JSON or the page in UTF-8" },
+      "xz is not read; unpack it with `xz -d`, or pack it with zstd",
+      false },
+    { { "BZh", 3 }, "bzip2 is not read; unpack it with `bzip2 -d`, or pack it with zstd", false },
+    { { "\x04\x22\x4d\x18", 4 },
+      "lz4 is not read; unpack it with `lz4 -d`, or pack it with zstd", false },
+    { { "SQLite format 3", 15 }, "a SQLite database", true },
+    { { "\xff\xfe", 2 }, "text in UTF-16; write the JSON or the page in UTF-8", false },
+    { { "\xfe\xff", 2 }, "text in UTF-16; write the JSON or the page in UTF-8", false },
     { { "\x7f"
         "ELF",
         4 },
-      "a program, not a memory snapshot; " HOW },
+      "a program",
+      true },
+};
+
+/* What was asked for, and how such files are made. */
+static const struct {
+    const char *what, *how;
+} asked_for[] = {
+    [WANTED_SNAPSHOT] = { "memory snapshot",
+                          "torch.cuda.memory._dump_snapshot writes a memory snapshot" },
+    [WANTED_TRACE] = { "profiler trace",
+                       "export_chrome_trace() of torch.profiler writes a profiler trace" },
 };
 
 static bool only_zeros(struct window *w)
@@ -102,10 +114,20 @@ static bool looks_like_text(struct window *w)
     return true;
 }
 
+static enum vrs_status refuse_stranger(const struct stranger *stranger, enum wanted wanted,
+                                       struct vrs_error *err)
+{
+    if (!stranger->is_other)
+        return vrs_fail(err, VRS_UNSUPPORTED, "%s", stranger->what);
+    return vrs_fail(err, VRS_UNSUPPORTED, "%s, not a %s; %s", stranger->what,
+                    asked_for[wanted].what, asked_for[wanted].how);
+}
+
 /* What a crashed dump leaves is a recording that failed, not a file of another kind: of a folder
  * the second is passed over, the first never. */
-enum vrs_status detect_refuse(struct window *w, struct vrs_error *err)
+enum vrs_status detect_refuse(struct window *w, enum wanted wanted, struct vrs_error *err)
 {
+    const char *how = asked_for[wanted].how;
     bool any = window_need(w, 1);
     TRY(window_status(w, err));
     if (!any && window_offset(w) == 0)
@@ -113,10 +135,10 @@ enum vrs_status detect_refuse(struct window *w, struct vrs_error *err)
                         "an empty file; the program that dumped it died or the disk was full; "
                         "record it again");
     if (!any)
-        return vrs_fail(err, VRS_UNSUPPORTED, "nothing but white space; " HOW);
+        return vrs_fail(err, VRS_UNSUPPORTED, "nothing but white space; %s", how);
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
         if (begins(w, strangers[i].magic))
-            return vrs_fail(err, VRS_UNSUPPORTED, "%s", strangers[i].message);
+            return refuse_stranger(&strangers[i], wanted, err);
     if (window_need(w, 4) && zstd_is_legacy(load_le32(w->at)))
         return vrs_fail(err, VRS_UNSUPPORTED,
                         "zstd in a format from before 0.8; unpack it with a zstd that still reads "
@@ -130,7 +152,7 @@ enum vrs_status detect_refuse(struct window *w, struct vrs_error *err)
         return vrs_fail(err, VRS_CORRUPT,
                         "zero bytes, as a crashed dump leaves them; record it again");
     if (looks_like_text(w))
-        return vrs_fail(err, VRS_UNSUPPORTED, "text that is neither JSON nor HTML; " HOW);
+        return vrs_fail(err, VRS_UNSUPPORTED, "text that is neither JSON nor HTML; %s", how);
     return vrs_fail(err, VRS_UNSUPPORTED,
-                    "neither a pickle nor JSON nor HTML, and not packed with gzip or zstd; " HOW);
+                    "neither a pickle nor JSON nor HTML, and not packed with gzip or zstd; %s", how);
 }

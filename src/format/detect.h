@@ -22,7 +22,11 @@ enum form detect_form(struct window *w);
 /* Whether a page was written by vramscope, for people: it has columns and no recording. */
 bool detect_is_view(struct window *page);
 
+/* What was asked for. */
+enum wanted { WANTED_SNAPSHOT, WANTED_TRACE };
+
 /* Says what FORM_OTHER is and what to do about it; always fails. */
-enum vrs_status detect_refuse(struct window *w, struct vrs_error *err) MUST_CHECK;
+enum vrs_status detect_refuse(struct window *w, enum wanted wanted,
+                              struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -77,7 +77,7 @@ static enum vrs_status refuse_form(const struct reading *g, struct window *w, en
     bool page = g->wrapper == WRAPPER_HTML;
     const char *inner = form == FORM_GZIP ? "gzip" : form == FORM_ZSTD ? "zstd" : "a page";
     if (form == FORM_OTHER || (form == FORM_HTML && !page))
-        return detect_refuse(w, err);
+        return detect_refuse(w, WANTED_SNAPSHOT, err);
     if (page)
         return vrs_fail(err, VRS_UNSUPPORTED,
                         "%s inside a page is not read; take the entry out of the page and open it "

@@ -31,7 +31,7 @@ static enum vrs_status refuse(struct window *w, enum form form, struct vrs_error
     case FORM_OTHER:
         break;
     }
-    return detect_refuse(w, err);
+    return detect_refuse(w, WANTED_TRACE, err);
 }
 
 static enum vrs_status read_unpacked(struct window *w, const struct limits *limits,

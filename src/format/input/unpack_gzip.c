@@ -101,7 +101,8 @@ static enum vrs_status gzip_step(struct unpack *u, uint8_t *to, size_t len, size
      * finds the damage again. */
     else if (code != Z_OK && *ret == 0)
         return vrs_fail_at(err, VRS_CORRUPT, window_offset(w),
-                           "damaged gzip data: %s (offset in the packed bytes)",
+                           "damaged gzip data: %s (offset in the packed bytes); `gzip -dc` "
+                           "gives what can still be read",
                            z->msg != NULL ? z->msg : "no stream");
     return VRS_OK;
 }

@@ -1,4 +1,5 @@
 """Traces whose numbers and names were made to do harm are answered like others."""
+import gzip
 import json
 import random
 
@@ -126,3 +127,24 @@ def test_what_stands_behind_the_end(tmp_path, behind):
     assert found == {"behind_the_end": (1, len(whole) + 1)} and doc["file"]["events"] == len(top["traceEvents"])
     said = " ".join(run("trace", path, expect=0).out.split())
     assert "what stands behind the end of the trace, at byte %d, is left out" % (len(whole) + 1) in said
+
+
+@pytest.mark.parametrize("data, words", [
+    (b"hello world, this is text", "text that is neither JSON nor HTML"), (b"PK\3\4 and more", "a ZIP archive, as torch.save writes it, not a profiler trace"),
+    (b" \n \n", "nothing but white space"), (b"\x00\x01\x02\x03\x04\x05", "neither a pickle nor JSON nor HTML")])
+def test_who_asks_for_a_trace_is_told_how_one_is_made(tmp_path, data, words):
+    path = tmp_path / "text.json"
+    path.write_bytes(data)
+    said = run("trace", path, expect=3).err
+    assert words in said and "export_chrome_trace() of torch.profiler writes a profiler trace" in said and "_dump_snapshot" not in said
+    said = run("report", path).err
+    assert "_dump_snapshot" in said and "export_chrome_trace" not in said
+
+
+def test_a_flipped_bit_names_the_remedy(tmp_path):
+    packed = bytearray(gzip.compress(json.dumps(trace(steps(1000, 1200))).encode(), mtime=0))
+    packed[-6] ^= 4
+    path = tmp_path / "run.json.gz"
+    path.write_bytes(packed)
+    said = run("trace", path, expect=3).err
+    assert "damaged gzip data: incorrect data check" in said and "`gzip -dc` gives what can still be read" in said
