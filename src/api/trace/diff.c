@@ -88,7 +88,7 @@ enum vrs_status vrs_trace_diff(const struct vrs_trace *a, const struct vrs_trace
 {
     struct vrs_trace_diff_options o = { 0 };
     struct trace_diff_limit limit;
-    struct trace_diff_question q = { .trace = { &a->model, &b->model } };
+    struct trace_diff_question q = { .trace = { &a->model, &b->model }, .threads = a->threads };
     options_take(&o, sizeof o, options);
     TRY(read_question(&o, &limit, &q, err));
     struct vrs_result *result = result_make(&trace_diff_answer, 1);

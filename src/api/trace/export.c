@@ -154,7 +154,8 @@ static enum vrs_status prepare(const struct vrs_trace *trace,
     if (has_tables && !call_ranges_make(&p->study, &p->arena, &p->calls))
         return vrs_no_memory(err);
     if (has_tables)
-        TRY(trace_report_make(t, false, &p->arena, &p->report, err));
+        TRY(trace_report_make(t, &(struct trace_report_question){ .threads = trace->threads },
+                              &p->arena, &p->report, err));
     p->e = (struct trace_exporting){
         .t = t,
         .study = &p->study,

@@ -67,6 +67,7 @@ enum vrs_status open_trace(struct source source, uint64_t size_bytes, const char
     if (t == NULL)
         return vrs_no_memory(err);
     t->size_bytes = size_bytes;
+    t->threads = read.threads;
     enum vrs_status status = read_trace(source, &read, &t->model, err);
     if (status == VRS_OK)
         *ret = t;

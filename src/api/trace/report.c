@@ -36,7 +36,8 @@ enum vrs_status trace_report_of(const struct vrs_trace *trace, const char *path,
                                 const struct trace_limits *limits, struct arena *arena,
                                 struct trace_report *ret, struct vrs_error *err)
 {
-    TRY(trace_report_judge(&trace->model, as_framework, limits, arena, ret, err));
+    const struct trace_report_question q = { as_framework, limits, trace->threads };
+    TRY(trace_report_make(&trace->model, &q, arena, ret, err));
     ret->file.size_bytes = trace->size_bytes;
     ret->file.path = result_text(arena, str_from(path != NULL ? path : trace->path));
     return ret->file.path.ptr == NULL ? vrs_no_memory(err) : VRS_OK;

@@ -18,6 +18,7 @@ struct vrs_trace {
     struct trace model;
     char *path; /* as it was opened */
     uint64_t size_bytes; /* as stored; UNKNOWN_U64 */
+    uint32_t threads;    /* for reading and one question */
 };
 
 /* A trace out of an input, which is called `path`; `options` are whole. */

@@ -490,7 +490,8 @@ static enum vrs_status side_make(struct comparing_traces *c, int i, struct vrs_e
     s->name = arena_array(c->scratch, uint32_t, s->trace->strings.rows.len);
     if (s->name == NULL)
         return vrs_no_memory(err);
-    TRY(trace_report_make(s->trace, false, c->scratch, &s->report, err));
+    TRY(trace_report_make(s->trace, &(struct trace_report_question){ .threads = c->q->threads },
+                          c->scratch, &s->report, err));
     TRY(trace_study_make(s->trace, c->scratch, &s->study, err));
     if (!file_keep(&s->report.file, c->arena, &s->about->file))
         return vrs_no_memory(err);

@@ -97,6 +97,7 @@ struct trace_diff_question {
     int64_t step[2]; /* the number of the only step that is compared; negative: all */
     const struct trace_diff_limit *limit; /* NULL: none */
     struct trace_split by; /* what operators are matched by, besides their names; without steps */
+    uint32_t threads; /* as in trace_report_question */
 };
 
 /* Everything is taken from `arena`; paths and sizes of the files are the caller's to fill. */

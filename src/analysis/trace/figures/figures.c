@@ -379,7 +379,7 @@ enum vrs_status figures_make(const struct trace_study *s, struct arena *arena, s
     *ret = (struct figures){ .steps = 0 };
     for (uint32_t i = 0; i < ANALYSES; i++)
         arena_init(&analyses.scratch[i], SIZE_MAX / 2);
-    enum vrs_status status = task_list_run(0, &list, err);
+    enum vrs_status status = task_list_run(s->threads, &list, err);
     if (status == VRS_OK && !keep_all(arena, ret))
         status = vrs_no_memory(err);
     for (uint32_t i = 0; i < ANALYSES; i++)

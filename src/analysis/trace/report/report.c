@@ -354,12 +354,6 @@ static bool ops_make(const struct trace_study *s, bool as_framework, struct aren
            ops_keep(&tables, arena, ret);
 }
 
-enum vrs_status trace_report_make(const struct trace *t, bool as_framework, struct arena *arena,
-                                  struct trace_report *ret, struct vrs_error *err)
-{
-    return trace_report_judge(t, as_framework, NULL, arena, ret, err);
-}
-
 /* What no two of them need of each other, side by side.  Each has an arena of its own for what it
  * leaves and one for what it needs meanwhile. */
 
@@ -401,32 +395,33 @@ static enum vrs_status parts_make(const struct trace_study *s, const struct trac
     for (uint32_t i = 0; i < REPORT_PARTS; i++)
         arena_init(&parts.arena[i], SIZE_MAX / 2);
     const struct task_list list = { .tasks = REPORT_PARTS, .task = part_make, .arg = &parts };
-    enum vrs_status status = task_list_run(0, &list, err);
+    enum vrs_status status = task_list_run(s->threads, &list, err);
     for (uint32_t i = 0; i < REPORT_PARTS; i++)
         arena_join(arena, &parts.arena[i]);
     return status;
 }
 
-enum vrs_status trace_report_judge(const struct trace *t, bool as_framework,
-                                   const struct trace_limits *limits, struct arena *arena,
-                                   struct trace_report *ret, struct vrs_error *err)
+enum vrs_status trace_report_make(const struct trace *t, const struct trace_report_question *q,
+                                  struct arena *arena, struct trace_report *ret,
+                                  struct vrs_error *err)
 {
     struct trace_study s;
     struct arena scratch;
     *ret = (struct trace_report){ .steps = 0 };
     arena_init(&scratch, SIZE_MAX / 2);
     enum vrs_status status = trace_study_make(t, &scratch, &s, err);
+    s.threads = q->threads;
     if (status == VRS_OK)
         status = figures_make(&s, arena, &ret->figures, err);
     if (status == VRS_OK) {
         linking_make(&ret->figures, &ret->linking);
         bool ok = file_make(t, arena, &ret->file) && trace_steps_make(&s, arena, ret) &&
                   capture_make(&s, ret, arena, &ret->capture) && devices_make(&s, arena, ret) &&
-                  ops_make(&s, as_framework, &scratch, arena, ret) &&
+                  ops_make(&s, q->as_framework, &scratch, arena, ret) &&
                   ops_order(&scratch, arena, ret) &&
                   trace_phases_make(&s, arena, ret) &&
                   trace_launches_make(&s, arena, &ret->launches);
-        status = ok ? parts_make(&s, limits, arena, ret, err) : vrs_no_memory(err);
+        status = ok ? parts_make(&s, q->limits, arena, ret, err) : vrs_no_memory(err);
     }
     arena_free(&scratch);
     return status;

@@ -196,16 +196,20 @@ struct trace_report {
     struct split_table split; /* of operators, where one was asked for */
 };
 
+/* How a report is made. */
+struct trace_report_question {
+    bool as_framework;
+    const struct trace_limits *limits; /* of the rules, which a user replaced; NULL: their own */
+    uint32_t threads;                  /* at most so many; 0: one for each processor */
+};
+
 /* Everything is taken from `arena`; path and size are the caller's to fill.  With `as_framework` the
  * operators are those of key_averages() to the last digit also where Python frames were recorded,
  * which the framework leaves in its trees: a range then has not the time of operators that a frame
  * inside it called. */
-enum vrs_status trace_report_make(const struct trace *t, bool as_framework, struct arena *arena,
-                                  struct trace_report *ret, struct vrs_error *err) MUST_CHECK;
-/* The same with thresholds of the rules that a user has replaced; NULL: their own. */
-enum vrs_status trace_report_judge(const struct trace *t, bool as_framework,
-                                   const struct trace_limits *limits, struct arena *arena,
-                                   struct trace_report *ret, struct vrs_error *err) MUST_CHECK;
+enum vrs_status trace_report_make(const struct trace *t, const struct trace_report_question *q,
+                                  struct arena *arena, struct trace_report *ret,
+                                  struct vrs_error *err) MUST_CHECK;
 
 extern const struct row_type trace_report_row_type, trace_file_row_type, trace_step_row_type,
     operator_row_type, kernel_row_type, call_row_type, copy_row_type, long_gap_row_type, trace_memory_row_type;

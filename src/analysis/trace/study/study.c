@@ -33,7 +33,7 @@ static uint32_t count_work(const struct spans *spans)
 enum vrs_status trace_study_make(const struct trace *t, struct arena *arena, struct trace_study *ret,
                            struct vrs_error *err)
 {
-    *ret = (struct trace_study){ .trace = t, .work = count_work(&t->spans) };
+    *ret = (struct trace_study){ .trace = t, .work = count_work(&t->spans), .threads = 1 };
     find_range(ret);
     if (names_make(t, arena, &ret->names) && sort_spans(t, arena, &ret->sorted) &&
         links_make(ret, arena))

@@ -49,6 +49,7 @@ struct trace_study {
     struct forest host;
     struct links links;
     uint32_t work; /* events of devices */
+    uint32_t threads; /* for analyses that need not one another: at most so many; 1, until set */
     bool has_range;
     bool is_foreign; /* nothing that ran is known: ranges of another tool than torch.profiler */
     int64_t first_ns, last_ns; /* of what ran; captures and unknown events do not count */

@@ -18,7 +18,8 @@
 
 static void make(struct traced *m, const struct trace_limits *limits, struct trace_report *ret)
 {
-    assert_int_equal(trace_report_judge(&m->trace, false, limits, &m->arena, ret, NULL), VRS_OK);
+    const struct trace_report_question q = { .limits = limits };
+    assert_int_equal(trace_report_make(&m->trace, &q, &m->arena, ret, NULL), VRS_OK);
 }
 
 static const struct trace_finding *find(const struct trace_report *r, const char *id)
@@ -106,7 +107,8 @@ static enum vrs_status again(void *arg)
     struct arena arena;
     struct trace_report r;
     arena_init(&arena, SIZE_MAX / 2);
-    enum vrs_status status = trace_report_make(&m->trace, false, &arena, &r, NULL);
+    enum vrs_status status =
+        trace_report_make(&m->trace, &(struct trace_report_question){ .threads = 2 }, &arena, &r, NULL);
     arena_free(&arena);
     return status;
 }
