@@ -77,8 +77,8 @@ def test_it_prints_the_page(tree):
 
 
 def test_a_row_without_a_test_is_not_yet_built(tree):
-    edit(tree / ROWS, 'waits = "traces of the profiler"\n', "")
+    edit(tree / ROWS, 'waits = "the four phases of the method"\n', "")
     conformance(tree)
     text = (tree / "docs/conformance.md").read_text(encoding="utf-8")
     assert re.search(r"^\| D01 \|  \| [^|]* \| not yet \|$", text, re.M)
-    assert re.search(r"^\| D10 \| ◆ \| [^|]* \| waits for traces of the profiler \|$", text, re.M)
+    assert re.search(r"^\| D10 \| ◆ \| [^|]* \| waits for the four phases of the method \|$", text, re.M)
