@@ -1,4 +1,4 @@
-/* trace.c - the tables of a trace: which columns they have, how threads and processes are found. */
+/* trace.c - the tables of a trace, column by column. */
 #include "model/trace.h"
 
 #include <stddef.h>

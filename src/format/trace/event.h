@@ -1,4 +1,4 @@
-/* event.h - one event of a trace, as its keys come in, and the row that it becomes. */
+/* event.h - one event of a trace: its keys, as they come in, become a row. */
 #ifndef VRS_FORMAT_TRACE_EVENT_H
 #define VRS_FORMAT_TRACE_EVENT_H
 

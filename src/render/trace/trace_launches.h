@@ -1,4 +1,4 @@
-/* trace_launches.h - how long launches took, and how much was queued on each stream. */
+/* trace_launches.h - the way of work from its launch to its start, as text. */
 #ifndef VRS_RENDER_TRACE_TRACE_LAUNCHES_H
 #define VRS_RENDER_TRACE_TRACE_LAUNCHES_H
 

@@ -1,4 +1,4 @@
-/* busy.h - how the time of a device was spent: working, copying, talking, idle, and why idle. */
+/* busy.h - how the time of a device was spent: computing, communicating, copying, idle for a reason. */
 #ifndef VRS_ANALYSIS_TRACE_BUSY_BUSY_H
 #define VRS_ANALYSIS_TRACE_BUSY_BUSY_H
 

@@ -1,5 +1,4 @@
-/* trace_diff.h - what changed between two traces, or two steps of one: medians of a step, and
- * whether the change is more than noise.
+/* trace_diff.h - what changed from one trace to another, or between two steps of one, beyond noise.
  *
  * Compared are the plain steps of both sides, without warm-up, empty and cut ones; a trace without
  * steps is one step as a whole.  Rows are matched by their names.  A row's value in a step is what

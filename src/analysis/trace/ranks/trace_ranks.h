@@ -1,5 +1,4 @@
-/* trace_ranks.h - the ranks of one job side by side: how far their steps differ, and who waited for
- * whom in collectives.
+/* trace_ranks.h - the ranks of one job side by side: which was late, for whom others waited.
  *
  * A rank is a file, or one of several host processes whose traces were merged into a file: what
  * ran on its threads, and the device work that it launched.  A collective ends on all ranks at about
