@@ -15,17 +15,23 @@ static inline bool size_mul(size_t a, size_t b, size_t *ret)
     return true;
 }
 
-/* Sums of sizes that a file may have made up: what does not fit wraps around. */
+/* Sums of sizes and times that a file may have made up, saturating: the number nearest to the result
+ * where that does not fit. */
 static inline int64_t i64_plus(int64_t a, int64_t b)
 {
-    return (int64_t)((uint64_t)a + (uint64_t)b);
+    if (b > 0)
+        return a > INT64_MAX - b ? INT64_MAX : a + b;
+    return a < INT64_MIN - b ? INT64_MIN : a + b;
 }
 
 static inline int64_t i64_minus(int64_t a, int64_t b)
 {
-    return (int64_t)((uint64_t)a - (uint64_t)b);
+    if (b > 0)
+        return a < INT64_MIN + b ? INT64_MIN : a - b;
+    return a > INT64_MAX + b ? INT64_MAX : a - b;
 }
 
+/* What does not fit wraps around. */
 static inline int64_t i64_times(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a * (uint64_t)b);

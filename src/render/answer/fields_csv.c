@@ -169,7 +169,8 @@ static void put_cells(struct csv_writer *w, const struct row_type *type, const v
         const struct field *f = &type->field[i];
         if (is_cell(f) && (!place || f->place != NULL))
             put_cell(w, f, place ? f->place : f->name, row, above);
-        if ((f->type != FIELD_ROW && f->type != FIELD_INLINE) || f->pointer)
+        /* A row elsewhere is one of a list of its own, unless its members are these. */
+        if (f->type != FIELD_INLINE && (f->type != FIELD_ROW || f->pointer))
             continue;
         const void *inner = row == NULL ? NULL : field_row_of(f, row, above);
         size_t end = w->prefix.len;

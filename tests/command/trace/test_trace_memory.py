@@ -1,4 +1,6 @@
 """What memory was used for at the peak: two steps of a loop whose truth is known, and what the text says of it."""
+import csv
+import io
 import json
 
 import pytest
@@ -37,6 +39,13 @@ def answer(tmp_path):
         (tmp_path / "run.json").write_bytes(loop(kept))
         return run("trace", *options, "run.json", cwd=tmp_path, expect=0).out
     return ask
+
+
+def test_csv_has_what_json_has_of_a_device(answer):
+    [row] = csv.DictReader(io.StringIO(answer(64, "--memory", "--csv")))
+    [device] = json.loads(answer(64, "--json"))["memory"]
+    for name in ("device_type", "device_number", "events", "base_bytes", "peak_bytes", "peak_ns", "final_bytes"):
+        assert row[name] == str(device[name])
 
 
 def test_the_peak_and_what_it_consisted_of(answer):
