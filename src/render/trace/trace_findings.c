@@ -102,18 +102,35 @@ bool trace_finding_sentence(struct buf *to, const struct field *f, const void *r
 
 enum { NAME_MOST = 60 };
 
+/* What a late host was in, by the evidence that has its time. */
+static const struct {
+    const char *evidence, *words;
+} late_words[] = {
+    { "culprit_ns", "; meanwhile the host was longest in " },
+    { "outside_ns", "; meanwhile the host was longest outside operators" },
+    { "unrecorded_ns", "; meanwhile nothing was recorded of the host for the longest time" },
+};
+
 /* "; above all aten::item in train.py(12): step" */
 static void put_culprit(struct buf *to, const struct style *style, const struct trace_finding *f)
 {
+    enum { WORDS = sizeof late_words / sizeof *late_words };
     const struct trace_evidence *of_late = NULL;
-    for (uint32_t i = 0; i < f->evidences; i++)
-        if (str_equal(str_from(f->evidence[i].name), S("culprit_ns")))
+    const char *words = "; above all ";
+    for (uint32_t i = 0; i < f->evidences; i++) {
+        for (size_t k = 0; k < WORDS; k++) {
+            if (!str_equal(str_from(f->evidence[i].name), str_from(late_words[k].evidence)))
+                continue;
             of_late = &f->evidence[i];
+            words = late_words[k].words;
+        }
+    }
+    if (f->culprit.ptr != NULL || of_late != NULL)
+        buf_text(to, words);
     if (f->culprit.ptr != NULL) {
         struct buf name;
         buf_init(&name, SIZE_MAX / 2);
         escape_text(&name, f->culprit, style->ascii);
-        buf_text(to, of_late != NULL ? "; meanwhile the host was longest in " : "; above all ");
         text_fit(to, style, buf_slice(&name), NAME_MOST, CUT_MIDDLE);
         buf_end(&name, to);
     }

@@ -67,8 +67,9 @@ static void fill_step(struct cells *cells, const void *from, uint32_t i, str *ce
     fill_host_step(cells, from, i, cell);
     cell[3] = cell_ns(cells, s->device_ns);
     cell[4] = cell_count(cells, s->work);
-    cell[5] = cell_share(cells, s->busy);
-    cell[6] = cell_word(cells, trace_step_word(s->kind));
+    cell[5] = cell_ns(cells, s->aware_ns);
+    cell[6] = cell_share(cells, s->busy);
+    cell[7] = cell_word(cells, trace_step_word(s->kind));
 }
 
 void trace_steps_table(struct buf *to, const struct style *style, const struct trace_report *r,
@@ -77,9 +78,10 @@ void trace_steps_table(struct buf *to, const struct style *style, const struct t
     static const struct text_column columns[] = {
         { "step", false, true, NAME_LEAST, CUT_MIDDLE },
         { "begins", true, false, 0, CUT_END },
-        { "on the host", true, false, 0, CUT_END },
-        { "its device work", true, false, 0, CUT_END },
+        { "on host", true, false, 0, CUT_END },
+        { "its work", true, false, 0, CUT_END },
         { "events", true, false, 0, CUT_END },
+        { "until done", true, false, 0, CUT_END },
         { "busy", true, false, 0, CUT_END },
         { "", false, false, 0, CUT_END },
     };
@@ -128,8 +130,8 @@ static void fill_op(struct cells *cells, const void *from, uint32_t i, str *cell
 static void ops_table(struct buf *to, const struct style *style, const struct trace_report *r,
                       const uint32_t *order, uint32_t most)
 {
-    static const struct text_column columns[] = {
-        { "name", false, true, NAME_LEAST, CUT_MIDDLE },
+    struct text_column columns[] = {
+        { order == NULL ? "by self CPU" : "by self device", false, true, NAME_LEAST, CUT_MIDDLE },
         { "calls", true, false, 0, CUT_END },
         { "self CPU", true, false, 0, CUT_END },
         { "share", true, false, 0, CUT_END },
@@ -175,7 +177,7 @@ void trace_kernels_table(struct buf *to, const struct style *style, const struct
                          uint32_t most)
 {
     static const struct text_column columns[] = {
-        { "on the device", false, true, NAME_LEAST, CUT_MIDDLE },
+        { "on the device", false, true, NAME_LEAST, CUT_APART },
         { "calls", true, false, 0, CUT_END },
         { "total", true, false, 0, CUT_END },
         { "share", true, false, 0, CUT_END },
@@ -183,7 +185,7 @@ void trace_kernels_table(struct buf *to, const struct style *style, const struct
     };
     const struct tables *t = &r->figures.tables;
     struct row_table d = { ROW_TABLE_COLUMNS(columns), t->kernels, most, t, fill_kernel, "name",
-                         .says_cut = true };
+                         .says_cut = "--kernels --csv" };
     draw(to, style, &d);
 }
 

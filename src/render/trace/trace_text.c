@@ -12,6 +12,7 @@
 #include "analysis/trace/rules/rules.h"
 #include "analysis/trace/tables/tables.h"
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/str.h"
 #include "model/ids.h"
 #include "render/answer/answer.h"
@@ -79,14 +80,45 @@ static void put_damage(struct buf *to, const struct style *style, const struct t
 
 /* One line a device: how busy it was over time. */
 
+static uint64_t ns_between(int64_t from, int64_t to)
+{
+    int64_t ns = i64_minus(to, from);
+    return ns > 0 ? (uint64_t)ns : 0;
+}
+
+static uint32_t bins_shown(const struct style *style)
+{
+    enum { MARGIN = ENVELOPE_LABEL + 2, LEAST = 10 };
+    uint32_t columns = style->width > MARGIN + LEAST ? style->width - MARGIN : LEAST;
+    return columns < BUSY_BINS ? columns : BUSY_BINS;
+}
+
+/* The moments of the trace at which the line above begins and ends. */
+static void put_axis(struct buf *to, const struct style *style, const struct trace_report *r,
+                     const struct trace_device *d)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    human_ns(&words, ns_between(r->figures.first_ns, d->first_ns));
+    size_t first = words.len;
+    human_ns(&words, ns_between(r->figures.first_ns, d->last_ns));
+    size_t columns = bins_shown(style), gap = columns > words.len ? columns - words.len : 1;
+    envelope_label(to, style, "");
+    paint_on(to, style, PAINT_DIM);
+    buf_str(to, (str){ words.at, first });
+    buf_repeat(to, S(" "), gap);
+    buf_str(to, (str){ words.at + first, words.len - first });
+    paint_off(to, style);
+    buf_char(to, '\n');
+    buf_end(&words, to);
+}
+
 static void put_bins(struct buf *to, const struct style *style, const struct trace_device *d)
 {
     static const char *const levels[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
     static const char ascii[] = " .:-=+*#@";
-    enum { LEVELS = sizeof levels / sizeof *levels, MARGIN = ENVELOPE_LABEL + 2, LEAST = 10 };
-    uint32_t columns = style->width > MARGIN + LEAST ? style->width - MARGIN : LEAST;
-    if (columns > BUSY_BINS)
-        columns = BUSY_BINS;
+    enum { LEVELS = sizeof levels / sizeof *levels };
+    uint32_t columns = bins_shown(style);
     for (uint32_t c = 0; c < columns; c++) {
         uint32_t from = c * BUSY_BINS / columns, end = (c + 1) * BUSY_BINS / columns;
         double sum = 0;
@@ -126,6 +158,7 @@ static void put_busy(struct buf *to, const struct style *style, const struct tra
         paint_on(to, style, PAINT_USED);
         put_bins(to, style, &r->device[i]);
         paint_off(to, style);
+        put_axis(to, style, r, &r->device[i]);
     }
 }
 
@@ -163,16 +196,21 @@ static void put_findings(struct buf *to, const struct style *style, const struct
 {
     enum { FINDINGS_SHOWN = 3 };
     const struct trace_findings *f = &r->findings;
+    struct buf words;
     uint32_t shown = 0;
+    buf_init(&words, SIZE_MAX / 2);
     for (uint32_t i = 0; i < f->findings && shown < FINDINGS_SHOWN; i++) {
-        struct buf words;
         if (f->finding[i].severity == TRACE_NOTE || trace_finding_repeats(f, i))
             continue;
-        buf_init(&words, SIZE_MAX / 2);
         trace_finding_words(&words, style, &f->finding[i]);
         envelope_words(to, style, shown++ == 0 ? "findings" : "", &words);
-        buf_end(&words, to);
     }
+    if (f->findings > shown) {
+        buf_format(&words, shown > 0 ? "and %u more (--findings)" : "%u of no problem (--findings)",
+                   (unsigned)(f->findings - shown));
+        envelope_words(to, style, shown == 0 ? "findings" : "", &words);
+    }
+    buf_end(&words, to);
 }
 
 /* Whether the time is rather in what runs on devices than in the host's code. */

@@ -1,7 +1,6 @@
 /* trace_words.c - plain sentences: who did what for how long. */
 #include "render/trace/trace_words.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,6 +8,7 @@
 #include "analysis/trace/figures/figures.h"
 #include "analysis/trace/memory/memory.h"
 #include "analysis/trace/study/names.h"
+#include "analysis/trace/study/study.h"
 #include "analysis/trace/tables/tables.h"
 #include "base/bytes.h"
 #include "base/str.h"
@@ -19,9 +19,9 @@
 const char *trace_gap_word(uint8_t kind)
 {
     static const char *const words[GAP_CLASSES] = {
-        [GAP_NO_LAUNCH] = "launch not in the trace",
-        [GAP_QUEUED_UNDER_10US] = "between launched work, below 10 us each",
-        [GAP_QUEUED] = "launched, but waiting for something else",
+        [GAP_NO_LAUNCH] = "launch not recorded",
+        [GAP_QUEUED_UNDER_10US] = "gaps below 10 us between launched work",
+        [GAP_QUEUED] = "launched work held back on the device",
         [GAP_HOST_LATE] = "the host was late",
         [GAP_LAUNCH_LATENCY] = "from launch to start",
         [GAP_SLOW_LAUNCH] = "slow launches",
@@ -39,7 +39,7 @@ const char *trace_reason_word(uint8_t reason)
         [BLAME_OPTIMIZER] = "optimizer",
         [BLAME_OP] = "operators",
         [BLAME_RUNTIME] = "calls of the runtime",
-        [BLAME_PYTHON] = "Python",
+        [BLAME_PYTHON] = "outside operators",
         [BLAME_NONE] = "nothing that was recorded",
     };
     return reason < BLAMES ? words[reason] : "";
@@ -117,6 +117,10 @@ static void put_name(struct buf *to, const struct style *style, str name)
 {
     enum { NAME_MOST = 60 };
     struct buf escaped;
+    if (name.len == 0) {
+        buf_text(to, "what has an empty name");
+        return;
+    }
     buf_init(&escaped, SIZE_MAX / 2);
     escape_text(&escaped, name, style->ascii);
     text_fit(to, style, buf_slice(&escaped), NAME_MOST, CUT_END);
@@ -156,7 +160,15 @@ static void put_busy_shares(struct buf *to, const struct trace_device *d)
         human_share(to, d->steps_busy);
         buf_text(to, " of the ");
         put_ns(to, d->steps_window_ns);
-        buf_text(to, " of the steps; from its first event to its last, ");
+        buf_text(to, " of the steps and their work");
+        if (d->steps_ends_ns > 0) {
+            buf_text(to, " and was idle for ");
+            put_ns(to, i64_minus(d->steps_window_ns, d->steps_busy_ns));
+            buf_text(to, ", of which ");
+            put_ns(to, d->steps_ends_ns);
+            buf_text(to, " before its first event and behind its last");
+        }
+        buf_text(to, "; from its first event to its last, ");
         put_ns(to, d->window_ns);
         buf_text(to, ", it worked ");
         human_share(to, d->busy);
@@ -205,7 +217,7 @@ static void device_verdict(struct buf *to, const struct style *style, const stru
         buf_text(to, "because work took long from its launch to its start (");
         break;
     case GAP_NO_LAUNCH:
-        buf_text(to, "before work whose launch is not in the trace (");
+        buf_text(to, "before work whose launch was not recorded (");
         break;
     case GAP_QUEUED:
         buf_text(to, "because work that was launched waited for something else (");
@@ -317,17 +329,22 @@ static int64_t idle_of(const struct trace_report *r)
     return idle;
 }
 
-/* The first of them says of what it is a share. */
+/* Behind what they are all shares of: "of 4.01 ms: from launch to start 1.02 ms (25.4 %), ". */
 static void put_part(struct buf *to, const char *word, int64_t ns, int64_t whole)
 {
-    bool first = to->len == 0;
-    buf_text(to, first ? "" : ", ");
+    if (to->len == 0) {
+        buf_text(to, "of ");
+        put_ns(to, whole);
+        buf_text(to, ": ");
+    } else {
+        buf_text(to, ", ");
+    }
     buf_text(to, word);
     buf_char(to, ' ');
     put_ns(to, ns);
     buf_text(to, " (");
     human_share(to, share_ratio((uint64_t)ns, (uint64_t)whole));
-    buf_text(to, first ? " of idle)" : ")");
+    buf_char(to, ')');
 }
 
 void trace_idle_words(struct buf *to, const struct style *style, const struct trace_report *r)
@@ -370,30 +387,35 @@ void trace_late_words(struct buf *to, const struct style *style, const struct tr
     }
 }
 
+/* "; without ProfilerStep#3 (warm-up), ProfilerStep#9 (cut)": what no figure of steps counts. */
+static void put_steps_left_out(struct buf *to, const struct style *style,
+                               const struct trace_report *r)
+{
+    uint32_t left_out = 0;
+    for (uint32_t i = 0; i < r->steps; i++) {
+        if (r->step[i].kind == STEP_PLAIN)
+            continue;
+        buf_text(to, left_out++ == 0 ? "; without " : " and ");
+        put_name(to, style, r->step[i].name);
+        buf_format(to, " (%s)", trace_step_word(r->step[i].kind));
+    }
+}
+
 void trace_steps_words(struct buf *to, const struct style *style, const struct trace_report *r)
 {
     const struct step_statistics *t = &r->statistics;
     if (t->count == 0)
         return;
-    human_counted(to, t->count, "step", style->ascii);
+    human_counted(to, r->steps, "step", style->ascii);
+    put_steps_left_out(to, style, r);
     buf_text(to, ", on the host ");
-    if (t->count == 1) {
-        put_ns(to, t->min_ns);
-        return;
-    }
     put_ns(to, (int64_t)t->median_ns);
+    if (t->count == 1)
+        return;
     buf_text(to, " each in the median, from ");
     put_ns(to, t->min_ns);
     buf_text(to, " to ");
     put_ns(to, t->max_ns);
-    for (uint32_t i = 0; i < r->steps; i++) {
-        if (r->step[i].kind == STEP_PLAIN)
-            continue;
-        buf_text(to, ", ");
-        put_name(to, style, r->step[i].name);
-        buf_text(to, " is ");
-        buf_text(to, r->step[i].kind == STEP_WARM_UP ? "a warm-up" : trace_step_word(r->step[i].kind));
-    }
 }
 
 void trace_memory_words(struct buf *to, const struct style *style, const struct trace_report *r)
@@ -410,6 +432,13 @@ void trace_memory_words(struct buf *to, const struct style *style, const struct 
         put_ns(to, row->peak_ns - r->figures.first_ns);
         buf_text(to, " after the first event");
     }
+    for (uint32_t i = 0; i < m->rows; i++) {
+        if (m->row[i].is_lower_bound) {
+            buf_text(to, " (at least, since the events tell no totals: what was in use before them "
+                         "is not known)");
+            return;
+        }
+    }
 }
 
 void trace_links_words(struct buf *to, const struct style *style, const struct trace_report *r)
@@ -420,11 +449,17 @@ void trace_links_words(struct buf *to, const struct style *style, const struct t
         return;
     human_share(to, l->coverage);
     buf_text(to, " of the device time is led back to operators");
+    if (l->rung[RUNG_FLOW].ns > 0) {
+        buf_text(to, ", ");
+        human_share(to, share_ratio((uint64_t)l->rung[RUNG_FLOW].ns,
+                                    (uint64_t)r->figures.tables.device_ns));
+        buf_text(to, " by arrows alone, which do not tell when it was launched");
+    }
     if (l->before_events > 0) {
-        buf_text(to, "; ");
+        buf_text(to, "; the launches of ");
         human_counted(to, l->before_events, "device event", style->ascii);
         buf_text(to, " (");
         put_ns(to, l->before_ns);
-        buf_text(to, ") were launched before the recording began");
+        buf_text(to, ") were not recorded: they were before the recording began");
     }
 }

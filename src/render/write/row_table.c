@@ -15,8 +15,8 @@ static void put_rows(struct buf *to, const struct style *style, const struct row
             t->fill(&cells, t->from, i, cell + (size_t)i * t->columns);
         struct text_table table = { t->column, t->columns, shown, cell, INDENT };
         text_table(to, style, &table);
-        if (t->says_cut && text_table_width(&table) > style->width)
-            buf_text(to, "  names are cut to fit the width; --csv has them whole\n");
+        if (t->says_cut != NULL && text_table_width(&table) > style->width)
+            buf_format(to, "  names are cut to fit the width; %s has them whole\n", t->says_cut);
     }
     cells_free(&cells, to);
 }

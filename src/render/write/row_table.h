@@ -21,7 +21,7 @@ struct row_table {
     fill_row *fill;
     const char *one; /* what a row is, for the line about those left out */
     uint64_t all;    /* rows with those that are not kept; 0: none are */
-    bool says_cut;   /* whether names that are cut are spoken of */
+    const char *says_cut; /* what has names whole, which is said where some are cut; NULL */
 };
 
 #define ROW_TABLE_COLUMNS(array)                                                                   \

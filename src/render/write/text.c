@@ -23,22 +23,37 @@ static str end_of(str text, size_t columns)
     return (str){ text.ptr + left.len, text.len - left.len };
 }
 
-/* Appends `text`, cut to `columns` with a mark; returns how many it takes. */
-static size_t put_cut(struct buf *to, const struct style *style, str text, size_t columns,
-                      enum text_cut cut)
+static str mark_of(const struct style *style)
 {
-    str mark = style->ascii ? S("...") : S("\u2026");
-    size_t marked = escape_width(mark), room = columns > marked ? columns - marked : 0;
+    return style->ascii ? S("...") : S("\u2026");
+}
+
+/* What is left of a text that is cut: its start, a mark, its end. */
+struct cut_text {
+    str start, end;
+};
+
+static struct cut_text cut_of(const struct style *style, str text, size_t columns,
+                              enum text_cut cut)
+{
+    size_t marked = escape_width(mark_of(style)), room = columns > marked ? columns - marked : 0;
     /* Names are alike for long, and differ in the number of a layer that stands before the last
      * words: little of the start is kept. */
     size_t first = cut == CUT_END ? room : cut == CUT_START ? 0 : room / 4;
     str start = { text.ptr, escape_fit(text, first) };
-    size_t width = escape_width(start);
-    str end = end_of(text, cut == CUT_END ? 0 : room - width);
-    buf_str(to, start);
-    buf_str(to, mark);
-    buf_str(to, end);
-    return width + marked + escape_width(end);
+    return (struct cut_text){ start,
+                              end_of(text, cut == CUT_END ? 0 : room - escape_width(start)) };
+}
+
+/* Appends `text`, cut to `columns` with a mark; returns how many it takes. */
+static size_t put_cut(struct buf *to, const struct style *style, str text, size_t columns,
+                      enum text_cut cut)
+{
+    struct cut_text left = cut_of(style, text, columns, cut);
+    buf_str(to, left.start);
+    buf_str(to, mark_of(style));
+    buf_str(to, left.end);
+    return escape_width(left.start) + escape_width(mark_of(style)) + escape_width(left.end);
 }
 
 size_t text_fit(struct buf *to, const struct style *style, str text, size_t columns,
@@ -51,11 +66,78 @@ size_t text_fit(struct buf *to, const struct style *style, str text, size_t colu
     return width;
 }
 
-/* One cell, cut where it is too long, padded with blanks on the right where `pad`. */
-static void put_cell(struct buf *to, const struct style *style, str text, size_t columns, bool pad,
-                     enum text_cut cut)
+/* Where cells of a column differ that are alike once they are cut. */
+struct difference {
+    size_t first, last; /* bytes that they have in common: with the least and the most alike */
+};
+
+static size_t common_start(str a, str b)
 {
-    size_t width = text_fit(to, style, text, columns, cut);
+    size_t len = 0;
+    while (len < a.len && len < b.len && a.ptr[len] == b.ptr[len])
+        len++;
+    return len;
+}
+
+/* False where no other cell is alike; of long tables only the rows nearby are looked at. */
+static bool find_difference(const struct style *style, const struct text_table *t,
+                            const str *cell, size_t columns, struct difference *ret)
+{
+    enum { NEAR = 64 };
+    uint32_t c = (uint32_t)((size_t)(cell - t->cell) % t->columns);
+    uint32_t r = (uint32_t)((size_t)(cell - t->cell) / t->columns);
+    uint32_t from = r > NEAR ? r - NEAR : 0, to = t->rows - r > NEAR ? r + NEAR : t->rows;
+    struct cut_text mine = cut_of(style, *cell, columns, CUT_APART);
+    *ret = (struct difference){ SIZE_MAX, 0 };
+    for (uint32_t i = from; i < to; i++) {
+        str other = t->cell[(size_t)i * t->columns + c];
+        if (t->cell[(size_t)i * t->columns].ptr == NULL || escape_width(other) <= columns ||
+            str_equal(other, *cell))
+            continue;
+        struct cut_text left = cut_of(style, other, columns, CUT_APART);
+        if (!str_equal(left.start, mine.start) || !str_equal(left.end, mine.end))
+            continue;
+        size_t common = common_start(*cell, other);
+        ret->first = common < ret->first ? common : ret->first;
+        ret->last = common > ret->last ? common : ret->last;
+    }
+    return ret->first != SIZE_MAX;
+}
+
+/* The start, a mark, what stands from the first difference on, or around the last where that is
+ * further on, and a mark where that is not the end. */
+static size_t put_apart(struct buf *to, const struct style *style, str text, size_t columns,
+                        const struct difference *d)
+{
+    enum { BEFORE = 4 };
+    size_t marked = escape_width(mark_of(style));
+    str start = cut_of(style, text, columns, CUT_APART).start;
+    size_t room = columns - escape_width(start), from = d->first;
+    room = room > 2 * marked ? room - 2 * marked : 0;
+    if (d->last - from + BEFORE >= room)
+        from = d->last;
+    from = from > start.len + BEFORE ? from - BEFORE : start.len;
+    while (from > start.len && ((unsigned char)text.ptr[from] & 0xc0) == 0x80)
+        from--; /* a character stays whole */
+    str shown = { text.ptr + from, escape_fit((str){ text.ptr + from, text.len - from }, room) };
+    buf_str(to, start);
+    buf_str(to, mark_of(style));
+    buf_str(to, shown);
+    buf_str(to, mark_of(style));
+    return escape_width(start) + 2 * marked + escape_width(shown);
+}
+
+/* One cell, cut where it is too long, padded with blanks on the right where `pad`. */
+static void put_cell(struct buf *to, const struct style *style, const struct text_table *t,
+                     const str *cell, const struct text_column *column, size_t columns, bool pad)
+{
+    struct difference d;
+    size_t width;
+    bool apart = column->cut == CUT_APART && escape_width(*cell) > columns;
+    if (apart && find_difference(style, t, cell, columns, &d))
+        width = put_apart(to, style, *cell, columns, &d);
+    else
+        width = text_fit(to, style, *cell, columns, column->cut);
     if (pad && width < columns)
         buf_repeat(to, S(" "), columns - width);
 }
@@ -118,7 +200,8 @@ static void put_row(struct buf *to, const struct style *style, const struct text
             buf_repeat(to, S(" "), gap);
         if (t->column[c].right && len < width[c])
             buf_repeat(to, S(" "), width[c] - len);
-        put_cell(to, style, cell[c], width[c], !last && !t->column[c].right, t->column[c].cut);
+        put_cell(to, style, t, &cell[c], &t->column[c], width[c],
+                 !last && !t->column[c].right);
     }
 }
 
@@ -174,8 +257,9 @@ void text_table(struct buf *to, const struct style *style, const struct text_tab
     }
     for (uint32_t c = 0; c < table->columns; c++)
         heading[c] = str_from(table->column[c].heading);
+    const struct text_table head = { table->column, table->columns, 1, heading, table->indent };
     paint_on(to, style, PAINT_DIM);
-    put_row(to, style, table, heading, gap, width);
+    put_row(to, style, &head, heading, gap, width);
     paint_off(to, style);
     buf_char(to, '\n');
     for (uint32_t r = 0; r < table->rows; r++) {

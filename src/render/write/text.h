@@ -14,7 +14,8 @@
 enum text_cut {
     CUT_END,
     CUT_START, /* paths of files differ at their ends */
-    CUT_MIDDLE /* names with dots say at the start what they are of and differ at their ends */
+    CUT_MIDDLE, /* names with dots say at the start what they are of and differ at their ends */
+    CUT_APART   /* the same, but in a table cells that would become alike keep where they differ */
 };
 
 struct text_column {

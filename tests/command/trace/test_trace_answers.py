@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 
@@ -37,8 +38,100 @@ def test_time_of_steps_is_before_the_first_event_too(tmp_path):
     assert [device[k] for k in ("steps_window_ns", "steps_busy_ns", "steps_busy_ratio")] == [250_000, 180_000, 0.72]
     assert device["busy_ns"] == 180_000 and device["window"]["first_ns"] == 60_000
     words = " ".join(run("trace", path, expect=0).out.split())
-    assert "device 0 (A card) worked 72.0 % of the 250.0 us of the steps; from its first event to its last, 190.0 us, " \
+    # 70 us of idle time in the steps are 60 before the device's first event and the 10 that the gaps explain.
+    assert "device 0 (A card) worked 72.0 % of the 250.0 us of the steps and their work and was idle for 70.0 us, " \
+           "of which 60.0 us before its first event and behind its last; from its first event to its last, 190.0 us, " \
            "it worked 94.7 % and was idle for 10.0 us" in words
+    assert "idle of 10.0 us: " in words
+
+
+def test_the_line_of_a_device_has_its_moments(tmp_path):
+    lines = run("trace", written(tmp_path, STEPS), expect=0).out.splitlines()
+    [at] = [i for i, line in enumerate(lines) if line.startswith("busy ")]
+    assert lines[at + 1].split() == ["60.0", "us", "250.0", "us"] and len(lines[at + 1]) == len(lines[at])
+
+
+def test_the_table_of_steps_has_what_busy_is_a_share_of(tmp_path):
+    out = run("trace", "--steps", written(tmp_path, STEPS), expect=0).out
+    head, first, second = [re.split(" {2,}", line.strip()) for line in out.split("\n\n")[1].splitlines()]
+    assert head[-2:] == ["until done", "busy"]
+    # The second begins where the first and its work ended, and ends with its work at 250 us.
+    assert first[-2:] == ["100.0 us", "40.0 %"] and second[-2:] == ["150.0 us", "93.3 %"]
+
+
+def work_of(steps, first_number=1):
+    """Steps of (length in us, pieces of work), one after another."""
+    events, at, number = [], 0, first_number
+    for i, (length, pieces) in enumerate(steps):
+        events.append(span(f"ProfilerStep#{i}", "user_annotation", at, length))
+        for k in range(pieces):
+            number += 1
+            events += launched("k", at + 1 + 4 * k, at + 2 + 4 * k, 1, number)
+        at += length
+    return events
+
+
+def test_statistics_are_of_plain_steps(tmp_path):
+    """Neither the warm-up nor what was cut tells how long a step takes."""
+    path = written(tmp_path, work_of([(400, 9), (100, 9), (110, 9), (130, 9), (20, 2)]))
+    answer = json.loads(run("trace", "-j", path, expect=0).out)
+    assert [s["kind"] for s in answer["steps"]] == ["warm_up", "plain", "plain", "plain", "cut"]
+    figures = answer["step_statistics"]
+    assert [figures[k] for k in ("count", "min_ns", "median_ns", "max_ns")] == [3, 100_000, 110_000, 130_000]
+    words = " ".join(run("trace", path, expect=0).out.split())
+    assert "steps 5 steps; without ProfilerStep#0 (warm-up) and ProfilerStep#4 (cut), on the host 110.0 us each in the " \
+           "median, from 100.0 us to 130.0 us" in words
+
+
+def test_one_plain_step_has_no_median_of_two(tmp_path):
+    path = written(tmp_path, work_of([(100, 9), (20, 2)]))
+    assert json.loads(run("trace", "-j", path, expect=0).out)["step_statistics"]["max_ns"] == 100_000
+    assert "steps    2 steps; without ProfilerStep#1 (cut), on the host 100.0 us\n" in run("trace", path, expect=0).out
+
+
+@pytest.mark.parametrize("host, culprit, evidence, words", [
+    ([], None, "unrecorded_ns", "meanwhile nothing was recorded of the host for the longest time (30.0 us)"),
+    ([span("my loop", "user_annotation", 10, 38)], "my loop", "culprit_ns", "longest in my loop (28.0 us)"),
+    # The step around it all is no place to look at, and 5 us of an operator are not the longest.
+    ([span("ProfilerStep#1", "user_annotation", 0, 100), span("aten::add", "cpu_op", 20, 5)], None, "outside_ns",
+     "longest outside operators (25.0 us)"),
+    # What a loader calls is the loader's time, as in the line `late`.
+    ([span("enumerate(DataLoader)#X.__next__", "user_annotation", 20, 28), span("aten::stack", "cpu_op", 21, 25)],
+     "enumerate(DataLoader)#X.__next__", "culprit_ns", "longest in enumerate(DataLoader)#X.__next__ (28.0 us)")])
+def test_who_kept_the_host_is_told_as_the_line_late_tells_it(tmp_path, host, culprit, evidence, words):
+    path = written(tmp_path, [*host, *launched("a", 5, 10, 10, 1), *launched("b", 50, 55, 3, 2)])
+    [low] = [f for f in json.loads(run("trace", "-j", path, expect=0).out)["findings"] if f["id"] == "GPU-LOW"]
+    assert low["culprit"] == culprit and evidence in low["evidence"]
+    assert words in " ".join(run("trace", path, expect=0).out.split())
+
+
+def test_findings_that_are_not_shown_are_counted(tmp_path):
+    path = written(tmp_path, [*launched("a", 5, 10, 10, 1), *launched("b", 50, 55, 3, 2)])
+    answer = json.loads(run("trace", "-j", path, expect=0).out)
+    out = run("trace", path, expect=0).out
+    shown = [f["id"] for f in answer["findings"] if f["id"] + ": " in out]
+    assert len(shown) < len(answer["findings"]) and f" {len(answer['findings']) - len(shown)} more (--findings)\n" in out
+
+
+def test_names_that_differ_inside_stay_different(tmp_path):
+    names = ["sm80_gemm_%s_tile%s_%s_cublas" % ("f32" * 8, tile, "ffma_align" * 6) for tile in ("64x128", "256x64", "64x64")]
+    path = written(tmp_path, [one for i, n in enumerate(names) for one in launched(n, 10 * i, 10 * i + 2, 3, i + 1)])
+    out = run("trace", path, expect=0).out
+    rows = [line.split()[0] for line in out.splitlines() if line.startswith("  sm80_gemm")]
+    assert len(rows) == 3 == len(set(rows)) and all(any(t in r for r in rows) for t in ("64x128", "256x64", "64x64"))
+    assert "names are cut to fit the width; --kernels --csv has them whole" in out
+
+
+def test_an_empty_name_is_said_to_be_one(tmp_path):
+    out = run("trace", written(tmp_path, [span("", "cpu_op", 0, 5)]), expect=0).out
+    assert "the largest part is in what has an empty name (100.0 %)" in " ".join(out.split())
+
+
+def test_sums_of_times_stay_in_range(tmp_path):
+    length = (2**63 - 2) // 1000  # us
+    path = written(tmp_path, [span("aten::add", "cpu_op", 0, length, tid=i) for i in range(3)])
+    [row] = csv.DictReader(io.StringIO(run("trace", "--ops", "--csv", path, expect=0).out))
+    assert row["cpu_total_ns"] == row["self_cpu_ns"] == str(2**63 - 1)
 
 
 def test_without_steps_there_is_no_time_of_them(tmp_path):

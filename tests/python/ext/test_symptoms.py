@@ -26,7 +26,7 @@ ANSWERS = {
     "diff examples/train.pickle examples/leak.pickle": ("in use", 0),
     "check examples/train.pickle --max-peak 80GiB --no-oom": ("all 2 limits hold", 0),
     "trace examples/traces/training.pt.trace.json.gz": ("DATA-1", 0),
-    "trace examples/traces/training.pt.trace.json.gz --ops": ("self CPU", 0),
+    "trace examples/traces/training.pt.trace.json.gz --findings": ("silent rules", 0),
 }
 
 

@@ -12,7 +12,7 @@
 /* A span that is open, and how far its time has been given to pieces. */
 struct open_span {
     uint32_t row;
-    uint32_t blame;
+    uint32_t blame, from; /* as those of a piece */
     int64_t done;
 };
 
@@ -24,10 +24,11 @@ struct flattening {
     uint32_t depth;
 };
 
-static void add_piece(struct flattening *f, int64_t start, int64_t end, uint32_t blame)
+/* What of an open span was not given to pieces yet, up to `end`. */
+static void add_piece(struct flattening *f, const struct open_span *open, int64_t end)
 {
-    if (end > start)
-        f->pieces->at[f->len++] = (struct piece){ start, end, blame };
+    if (end > open->done)
+        f->pieces->at[f->len++] = (struct piece){ open->done, end, open->blame, open->from };
 }
 
 static void advance(struct flattening *f, int64_t to)
@@ -40,7 +41,7 @@ static void advance(struct flattening *f, int64_t to)
 static void pop(struct flattening *f, int64_t end)
 {
     const struct open_span *top = &f->open[--f->depth];
-    add_piece(f, top->done, end, top->blame);
+    add_piece(f, top, end);
     advance(f, end);
 }
 
@@ -60,16 +61,18 @@ static void push(struct flattening *f, uint32_t row)
 {
     const struct trace_study *s = f->study;
     int64_t start = s->trace->spans.start[row];
-    uint32_t blame = own_blame(s, row);
+    struct open_span opened = { row, own_blame(s, row), row, start };
     if (f->depth > 0) {
         struct open_span *around = &f->open[f->depth - 1];
-        add_piece(f, around->done, start, around->blame);
+        add_piece(f, around, start);
         if (around->done < start)
             around->done = start;
-        if (around->blame < blame)
-            blame = around->blame;
+        if (around->blame < opened.blame) {
+            opened.blame = around->blame;
+            opened.from = around->from;
+        }
     }
-    f->open[f->depth++] = (struct open_span){ row, blame, start };
+    f->open[f->depth++] = opened;
 }
 
 static void flatten(struct flattening *f, uint32_t track)
@@ -112,8 +115,7 @@ bool pieces_make(const struct trace_study *s, struct arena *arena, struct pieces
     return true;
 }
 
-/* The first piece of a track that ends behind a moment. */
-static uint32_t first_behind(const struct pieces *p, uint32_t track, int64_t moment)
+uint32_t pieces_behind(const struct pieces *p, uint32_t track, int64_t moment)
 {
     uint32_t low = p->first[track], high = p->first[track + 1];
     while (low < high) {
@@ -130,7 +132,7 @@ void blame_add(const struct pieces *p, uint32_t track, int64_t start, int64_t en
                int64_t by_blame[BLAMES])
 {
     int64_t rest = end - start;
-    for (uint32_t i = first_behind(p, track, start);
+    for (uint32_t i = pieces_behind(p, track, start);
          i < p->first[track + 1] && p->at[i].start < end; i++) {
         const struct piece *one = &p->at[i];
         int64_t from = one->start > start ? one->start : start;

@@ -13,6 +13,7 @@
 struct piece {
     int64_t start, end;
     uint32_t blame; /* enum blame */
+    uint32_t from;  /* the span that gives the reason, the innermost of several */
 };
 
 /* Disjoint pieces of each host thread, in the order of time. */
@@ -23,6 +24,9 @@ struct pieces {
 
 /* False when out of memory. */
 bool pieces_make(const struct trace_study *s, struct arena *arena, struct pieces *ret);
+
+/* The first piece of a track that ends behind a moment; first[track + 1] where there is none. */
+uint32_t pieces_behind(const struct pieces *p, uint32_t track, int64_t moment);
 
 /* Adds the time of [start, end) on a track to the reasons; what no span holds is BLAME_NONE. */
 void blame_add(const struct pieces *p, uint32_t track, int64_t start, int64_t end,

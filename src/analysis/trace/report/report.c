@@ -228,12 +228,20 @@ static bool device_make(const struct trace_study *s, const struct trace_report *
         .gaps = from->gaps,
         .steps_window_ns = -1,
         .steps_busy_ns = -1,
+        .steps_ends_ns = -1,
         .steps_busy = -1,
     };
     for (uint32_t i = 0; i < BUSY_BINS; i++)
         ret->bin[i] = share(from->bin_ns[i], window) * BUSY_BINS;
     gaps_make(from, ret);
     return name_make(s, &r->capture, from, arena, ret) && longest_make(s, r, from, arena, ret);
+}
+
+/* How much of [from, to) lies outside [first, last). */
+static int64_t outside_of(int64_t from, int64_t to, int64_t first, int64_t last)
+{
+    int64_t start = first > from ? first : from, end = last < to ? last : to;
+    return i64_minus(i64_minus(to, from), end > start ? i64_minus(end, start) : 0);
 }
 
 /* How busy the devices were while the steps ran. */
@@ -255,6 +263,7 @@ static bool steps_busy_make(const struct trace_study *s, struct arena *arena,
         struct trace_device *d = &ret->device[i];
         d->steps_window_ns = to - from;
         d->steps_busy_ns = busy[d->process];
+        d->steps_ends_ns = outside_of(from, to, d->first_ns, d->last_ns);
         d->steps_busy = share(d->steps_busy_ns, d->steps_window_ns);
     }
     return true;

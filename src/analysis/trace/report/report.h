@@ -110,6 +110,7 @@ struct trace_device {
     /* The same of the time of the steps: from the first that is not empty to the end of the last
      * and of its work.  Negative: there are no steps. */
     int64_t steps_window_ns, steps_busy_ns;
+    int64_t steps_ends_ns; /* of that time, what is before its first event and behind its last */
     double steps_busy;
     int64_t computation_ns, exposed_communication_ns, exposed_memcpy_ns;
     uint64_t gaps;
@@ -147,8 +148,9 @@ struct trace_step {
     uint8_t kind;     /* enum step_kind */
 };
 
+/* Of whole steps as the loop goes on: of those that are plain. */
 struct step_statistics {
-    uint32_t count; /* steps that are not empty */
+    uint32_t count;
     double mean_ns, std_ns, median_ns, p95_ns, p99_ns;
     int64_t min_ns, max_ns;
 };

@@ -1,7 +1,6 @@
 /* steps.c - the steps of one thread, by what marks them, in the order of time. */
 #include "analysis/trace/report/steps.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -213,15 +212,15 @@ static void spread(struct trace_report *r, const struct step_work *work)
     }
 }
 
-static double median_of(struct trace_report *r, double *sorted)
+/* The times of plain steps, sorted; their number. */
+static uint32_t sort_plain(const struct trace_report *r, double *sorted)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < r->steps; i++)
-        if (r->step[i].kind != STEP_EMPTY)
+        if (r->step[i].kind == STEP_PLAIN)
             sorted[count++] = (double)r->step[i].ns;
-    r->statistics.count = count;
     statistics_sort(sorted, count);
-    return count > 0 ? statistics_median(sorted, count) : NAN;
+    return count;
 }
 
 /* Whether an operator of the host began within a step. */
@@ -254,18 +253,21 @@ static void name_kinds(const struct trace_study *s, struct trace_report *r, doub
     if (begins_empty(s, r))
         r->step[0].kind = STEP_EMPTY;
     uint32_t first = r->step[0].kind == STEP_EMPTY;
-    double median = median_of(r, sorted);
-    if (r->statistics.count > 2 && (double)r->step[first].ns > warm_up * median)
+    uint32_t count = sort_plain(r, sorted); /* so far: all that are not empty */
+    if (count > 2 && (double)r->step[first].ns > warm_up * statistics_median(sorted, count))
         r->step[first].kind = STEP_WARM_UP;
-    if (r->statistics.count > 1 && last > first &&
+    if (count > 1 && last > first &&
         (double)r->step[last].work < whole * (double)r->step[last - 1].work)
         r->step[last].kind = STEP_CUT;
 }
 
-static void summarize(struct trace_report *r, const double *sorted)
+static void summarize(struct trace_report *r, double *sorted)
 {
     const double high = 0.95, highest = 0.99;
     struct step_statistics *t = &r->statistics;
+    t->count = sort_plain(r, sorted);
+    if (t->count == 0)
+        return;
     t->mean_ns = statistics_mean(sorted, t->count);
     t->std_ns = statistics_deviation(sorted, t->count);
     t->median_ns = statistics_median(sorted, t->count);
@@ -294,8 +296,7 @@ bool trace_steps_make(const struct trace_study *s, struct arena *arena, struct t
         add_work(s, ret, work);
         spread(ret, work);
         name_kinds(s, ret, sorted);
-        if (ret->statistics.count > 0)
-            summarize(ret, sorted);
+        summarize(ret, sorted);
     }
     arena_free(&scratch);
     return ok;

@@ -97,7 +97,9 @@ struct rule_facts {
     uint32_t steps_with_sync;
 
     /* Operators. */
-    uint32_t late_name; /* a string: what ran longest while a device waited for its thread; 0 */
+    uint8_t late_reason; /* enum blame, the largest; BLAMES: the host was never late */
+    int64_t late_reason_ns;
+    uint32_t late_name; /* a string: what was longest in that; 0: nothing, or steps by themselves */
     int64_t late_name_ns;
     struct rule_calls zero_fills;
     struct rule_calls one_by_one;  /* frames */

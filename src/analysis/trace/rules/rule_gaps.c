@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/trace/busy/blame.h"
 #include "analysis/trace/busy/intervals.h"
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/report/steps.h"
@@ -133,84 +134,53 @@ static void find_slow_step(struct rule_facts *f, const struct lateness *l)
 
 /* What ran meanwhile. */
 
-/* Stretches of one thread, with the time of all before each. */
-struct late_thread {
-    struct interval *at;
-    int64_t *before;
-    uint32_t len;
-};
-
-/* The late time before a moment. */
-static int64_t late_before(const struct late_thread *t, int64_t moment)
+/* The operator or range that gives a reason, or the call where no such is around it. */
+static uint32_t giver_of(const struct trace_study *s, const struct piece *piece)
 {
-    uint32_t low = 0, high = t->len;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (t->at[middle].start < moment)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
-        return 0;
-    const struct interval *last = &t->at[low - 1];
-    int64_t until = last->end < moment ? last->end : moment;
-    return i64_plus(t->before[low - 1], i64_minus(until, last->start));
+    const struct spans *spans = &s->trace->spans;
+    uint32_t row = piece->from;
+    while (row != NO_ROW && !span_is_range(spans->kind[row]))
+        row = s->host.parent[row];
+    return row != NO_ROW ? row : piece->from;
 }
 
-/* Adds the late time of operators and ranges, without that of those inside them, by name.  Spans of
- * a thread are in the order of their starts, and few meet late time. */
-static void add_thread(const struct rule_facts *f, uint32_t track, const struct late_thread *t,
-                       int64_t *by_name)
+/* Adds the time of a stretch that has the reason, to the names of what gives it; that of the ranges
+ * of steps, each of which has a name of its own, to the name 0. */
+static void add_stretch(const struct rule_facts *f, const struct pieces *p, uint32_t track,
+                        const struct interval *stretch, int64_t *by_name)
 {
     const struct trace_study *s = f->study;
-    const struct spans *spans = &s->trace->spans;
-    uint32_t next = 0; /* the first stretch that ends behind the start of the span */
-    for (uint32_t i = s->host.first[track]; i < s->host.first[track + 1]; i++) {
-        uint32_t row = s->host.row[i], around = s->host.parent[row];
-        while (next < t->len && t->at[next].end <= spans->start[row])
-            next++;
-        if (next == t->len)
-            return;
-        if (t->at[next].start >= span_end(spans, row) || !span_is_range(spans->kind[row]))
+    for (uint32_t i = pieces_behind(p, track, stretch->start);
+         i < p->first[track + 1] && p->at[i].start < stretch->end; i++) {
+        const struct piece *one = &p->at[i];
+        if (one->blame != f->late_reason)
             continue;
-        int64_t ns = i64_minus(late_before(t, span_end(spans, row)),
-                               late_before(t, spans->start[row]));
-        if (ns == 0)
-            continue;
-        by_name[spans->name[row]] = i64_plus(by_name[spans->name[row]], ns);
-        if (around != NO_ROW && span_is_range(spans->kind[around]))
-            by_name[spans->name[around]] = i64_minus(by_name[spans->name[around]], ns);
+        uint32_t id = s->trace->spans.name[giver_of(s, one)];
+        int64_t from = one->start > stretch->start ? one->start : stretch->start;
+        int64_t to = one->end < stretch->end ? one->end : stretch->end;
+        if ((s->names.traits[id] & NAME_STEP) != 0)
+            id = 0;
+        by_name[id] = i64_plus(by_name[id], i64_minus(to, from));
     }
 }
 
+/* By the largest reason of the late host, as the report has it: what was longest in it. */
 static bool find_late_name(struct rule_facts *f, const struct lateness *l)
 {
     const struct trace_study *s = f->study;
-    uint32_t strings = s->trace->strings.rows.len, tracks = s->trace->tracks.rows.len;
-    int64_t *by_name = arena_array(f->arena, int64_t, strings);
-    uint32_t *first = arena_array(f->arena, uint32_t, (size_t)tracks + 2);
-    struct late_thread all = { .at = arena_array(f->arena, struct interval, l->len),
-                               .before = arena_array(f->arena, int64_t, l->len) };
-    if (by_name == NULL || first == NULL || all.at == NULL || all.before == NULL)
+    uint32_t strings = s->trace->strings.rows.len;
+    int64_t *by_name = arena_array(f->arena, int64_t, (size_t)strings + 1);
+    struct pieces pieces;
+    if (f->card->blames == 0)
+        return true;
+    if (by_name == NULL || !pieces_make(s, f->arena, &pieces))
         return false;
+    f->late_reason = f->card->blame[0].reason;
+    f->late_reason_ns = f->card->blame[0].ns;
     for (uint32_t i = 0; i < l->len; i++)
-        first[l->track[i] + 2]++;
-    for (uint32_t t = 0; t < tracks; t++)
-        first[t + 2] += first[t + 1];
-    for (uint32_t i = 0; i < l->len; i++)
-        all.at[first[l->track[i] + 1]++] = l->at[i];
-    for (uint32_t t = 0; t < tracks; t++) {
-        struct late_thread one = { all.at + first[t], all.before + first[t],
-                                   first[t + 1] - first[t] };
-        for (uint32_t i = 1; i < one.len; i++)
-            one.before[i] = i64_plus(one.before[i - 1],
-                                     i64_minus(one.at[i - 1].end, one.at[i - 1].start));
-        if (one.len > 0)
-            add_thread(f, t, &one, by_name);
-    }
-    for (uint32_t id = 1; id < strings; id++) {
-        if (by_name[id] > f->late_name_ns && (s->names.traits[id] & NAME_STEP) == 0) {
+        add_stretch(f, &pieces, l->track[i], &l->at[i], by_name);
+    for (uint32_t id = 0; id < strings; id++) {
+        if (by_name[id] > f->late_name_ns) {
             f->late_name_ns = by_name[id];
             f->late_name = id;
         }
@@ -226,6 +196,7 @@ bool rule_gaps_find(struct rule_facts *f)
                           .step_slow = arena_array(f->arena, int64_t, f->report->steps) };
     f->slowest = NO_ROW;
     f->slow_ratio = -1;
+    f->late_reason = BLAMES;
     if (l.track == NULL || l.at == NULL || l.step_slow == NULL)
         return false;
     if (f->card == NULL)

@@ -120,7 +120,7 @@ const struct rule_row rule_rows[RULES_MOST] = {
     { "PROF-LONG", TRACE_NOTE, NEED_TORCH | NEED_STEPS, rule_prof_long,
       "{steps} steps were recorded", "a few say the same and make smaller files: active=3" },
     { "PROF-NOWARM", TRACE_NOTE, NEED_TORCH | NEED_STEPS, rule_prof_warm,
-      "{first_ns} the first step took, {first_ratio} of the median",
+      "{first_ns} the first step took, {first_ratio} of the median of plain steps",
       "leave the first steps out: schedule(wait=1, warmup=2, active=3)" },
     { "PROF-MODE", TRACE_NOTE, NEED_TORCH, rule_prof_mode,
       "an optimizer ran and no backward was recorded",

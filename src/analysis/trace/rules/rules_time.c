@@ -8,6 +8,7 @@
 #include "analysis/trace/rules/facts.h"
 #include "analysis/trace/rules/judge.h"
 #include "analysis/trace/rules/rules.h"
+#include "analysis/trace/study/names.h"
 #include "base/bytes.h"
 #include "base/str.h"
 #include "base/table.h"
@@ -48,14 +49,18 @@ static void note_window(struct judging *j)
     judge_note(j, "compute_ratio", compute_of(f));
 }
 
-/* What ran longest while a device waited. */
+/* What the host was in for the largest reason of its lateness: a name, or none of them. */
 static void blame_late(struct judging *j)
 {
     const struct rule_facts *f = j->f;
-    if (f->late_name == 0)
-        return;
-    j->found->culprit = trace_text(f->study->trace, f->late_name);
-    judge_note(j, "culprit_ns", (double)f->late_name_ns);
+    if (f->late_reason == BLAME_NONE) {
+        judge_note(j, "unrecorded_ns", (double)f->late_reason_ns);
+    } else if (f->late_name != 0) {
+        j->found->culprit = trace_text(f->study->trace, f->late_name);
+        judge_note(j, "culprit_ns", (double)f->late_name_ns);
+    } else if (f->late_name_ns > 0) {
+        judge_note(j, "outside_ns", (double)f->late_name_ns);
+    }
 }
 
 /* The devices of the judged window: which reason comes first is row D07's order. */
@@ -230,7 +235,7 @@ bool rule_prof_warm(struct judging *j)
 {
     const struct trace_report *r = j->f->report;
     uint32_t first = r->steps > 0 && r->step[0].kind == STEP_EMPTY;
-    if (r->statistics.count < 3)
+    if (j->f->steps < 3)
         return judge_no(j, "fewer than three steps were recorded");
     judge_note(j, "first_ns", (double)r->step[first].ns);
     judge_note(j, "median_ns", r->statistics.median_ns);

@@ -45,6 +45,27 @@ static void columns_fit_their_cells(void **state)
                 "     2 B  a.py:1 f             functional.py:2500 linear\n");
 }
 
+/* What differs inside stays, from a little before on; what is like no other is cut as always. */
+static void cells_that_would_become_alike_keep_their_difference(void **state)
+{
+    static const struct text_column names[] = { { "name", false, true, 6, CUT_APART } };
+    const str cells[] = { S("gemm_aaaaaaaaaaaaaaaaaaaaaaaa64x128zzzzzzzzzzzzzzzzzzzzzzzzzz"),
+                          S("gemm_aaaaaaaaaaaaaaaaaaaaaaaa256x64zzzzzzzzzzzzzzzzzzzzzzzzzz"),
+                          S("softmax_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_end") };
+    const struct style style = { .width = 24, .ascii = false };
+    const struct text_table table = { names, 1, 3, cells, 0 };
+    struct buf text;
+    (void)state;
+    buf_init(&text, 1 << 12);
+    text_table(&text, &style, &table);
+    buf_char(&text, '\0');
+    assert_string_equal(text.at, "name\n"
+                                 "gemm_\u2026aaaa64x128zzzzzzz\u2026\n"
+                                 "gemm_\u2026aaaa256x64zzzzzzz\u2026\n"
+                                 "softm\u2026aaaaaaaaaaaaaa_end\n");
+    buf_free(&text);
+}
+
 static void the_last_flexible_column_gives_way_first(void **state)
 {
     (void)state;
@@ -203,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_fit_their_cells),
+        cmocka_unit_test(cells_that_would_become_alike_keep_their_difference),
         cmocka_unit_test(the_last_flexible_column_gives_way_first),
         cmocka_unit_test(a_narrow_table_has_one_blank_between_columns),
         cmocka_unit_test(a_table_too_narrow_is_a_list),
