@@ -131,7 +131,7 @@ static void ops_table(struct buf *to, const struct style *style, const struct tr
                       const uint32_t *order, uint32_t most)
 {
     struct text_column columns[] = {
-        { order == NULL ? "by self CPU" : "by self device", false, true, NAME_LEAST, CUT_MIDDLE },
+        { order == NULL ? "by self CPU" : "by self device", false, true, NAME_LEAST, CUT_APART },
         { "calls", true, false, 0, CUT_END },
         { "self CPU", true, false, 0, CUT_END },
         { "share", true, false, 0, CUT_END },

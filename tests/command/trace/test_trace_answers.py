@@ -45,6 +45,17 @@ def test_time_of_steps_is_before_the_first_event_too(tmp_path):
     assert "idle of 10.0 us: " in words
 
 
+def test_findings_name_the_time_that_they_are_a_share_of(tmp_path):
+    """Idle time of the steps is more than that between the device's events; steps of the host are less than with their work."""
+    loader = span("enumerate(DataLoader)#X.__next__", "user_annotation", 0, 40)
+    quiet = [*STEPS[:2], *launched("first", 50, 60, 10, 1), *launched("second", 105, 110, 20, 2)]
+    low = " ".join(run("trace", "--findings", written(tmp_path, quiet), expect=0).out.split())
+    assert "15.0 % of 200.0 us the device worked; it was idle for the other 170.0 us" in low
+    assert "35.0 us of 40.0 us of idle time between its first event and its last the device waited for the host" in low
+    assert "40.0 us of 200.0 us of steps on the host went into loading data" in \
+        " ".join(run("trace", "--findings", written(tmp_path, [loader, *STEPS]), expect=0).out.split())
+
+
 def test_the_line_of_a_device_has_its_moments(tmp_path):
     lines = run("trace", written(tmp_path, STEPS), expect=0).out.splitlines()
     [at] = [i for i, line in enumerate(lines) if line.startswith("busy ")]

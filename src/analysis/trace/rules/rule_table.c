@@ -20,18 +20,19 @@ const struct rule_row rule_rows[RULES_MOST] = {
       "{busy_ratio} of {window_ns} the device worked, and computed {compute_ratio}",
       "look at the longest gaps (--gaps), then at whether the largest kernels wait for memory" },
     { "DATA-1", TRACE_PROBLEM, NEED_TORCH | NEED_STEPS, rule_data_1,
-      "{data_ns} of {steps_ns} of steps went into loading data, {data_compute_ratio} of the time "
-      "of forward, backward and optimizer",
+      "{data_ns} of {steps_ns} of steps on the host went into loading data, {data_compute_ratio} "
+      "of the time of forward, backward and optimizer",
       DATA_ADVICE },
     { "DATA-2", TRACE_PROBLEM, NEED_TORCH | NEED_STEPS, rule_data_2,
-      "{data_ns} of {steps_ns} of steps went into loading data, {data_model_ratio} of the time of "
-      "forward and backward",
+      "{data_ns} of {steps_ns} of steps on the host went into loading data, {data_model_ratio} of "
+      "the time of forward and backward",
       DATA_ADVICE },
     { "DATA-3", TRACE_ADVICE, NEED_TORCH | NEED_STEPS, rule_data_3,
-      "{data_ns} of {steps_ns} of steps went into loading data ({data_step_ratio})", DATA_ADVICE },
+      "{data_ns} of {steps_ns} of steps on the host went into loading data ({data_step_ratio})",
+      DATA_ADVICE },
     { "HOST-1", TRACE_PROBLEM, NEED_TORCH | NEED_DEVICE, rule_host,
-      "{late_ns} of {idle_ns} of idle time the device waited for the host to launch; it worked "
-      "{busy_ratio} of its time",
+      "{late_ns} of {idle_ns} of idle time between its first event and its last the device waited "
+      "for the host to launch; it worked {busy_ratio} of its time",
       "launch less and larger work: torch.compile, CUDA graphs, fewer small operators, and no "
       "preprocessing between launches" },
     { "PH-FWD", TRACE_NOTE, NEED_TORCH | NEED_STEPS, rule_forward,
