@@ -1,6 +1,7 @@
 /* trace_words.c - plain sentences: who did what for how long. */
 #include "render/trace/trace_words.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
