@@ -207,6 +207,7 @@ def overhead(ns):
     return Trace().op("a", 0, 1000).span("overhead", "Buffer Flush", 10, ns, pid=-1)
 
 
+FP32 = "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_warpsize1x2x1_ffma_aligna4_execute_kernel"
 H2D = "Memcpy HtoD (Pinned -> Device)"
 CASES = [
     ("GPU-LOW", "busy", busy(699), busy(700)),
@@ -235,6 +236,8 @@ CASES = [
     ("COMM-EXPOSED", "time", collectives(101), collectives(100)),
     ("TC-IDLE", "time", products(1), products(0)),
     ("TC-IDLE", "kernels", products(9), products(9, "sm80_xmma_gemm_f16f16_f16f32")),
+    ("TC-IDLE", "plain FP32", products(9, FP32), products(9, FP32.replace("f32f32_f32f32_f32", "f32f32_tf32f32_f32")
+                                                          .replace("ffma", "tensor16x8x8"))),
     ("TC-IDLE", "capability", products(9), products(9, major=6)),
     ("MEM-90", "peak", peak(901), peak(900)),
     ("MEM-ACT", "forward", phase_peaks(801, 1000), phase_peaks(800, 1000)),

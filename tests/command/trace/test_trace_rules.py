@@ -112,7 +112,7 @@ READINGS = {
     "resnet50_v100_2021_memory_stacks.pt.trace.json.gz": {"DATA-3", "GPU-LOW", "H2D-PAGEABLE"},
     "particle_transformer_a100_single_sample.json": {"SLOW-LAUNCH"},
     "matmul_a10g_int_ts.json": {"H2D-PAGEABLE", "HOST-1"},
-    "transformer_gh200_2026.pt.trace.json": {"HOST-1"},
+    "transformer_gh200_2026.pt.trace.json": {"HOST-1", "TC-IDLE"},
     "vgg16_t4.json": {"GPU-HIGH"},
 }
 SILENT = {
@@ -143,6 +143,14 @@ def test_who_is_named_in_real_traces(shared):
     assert by_id["SLOW-LAUNCH"]["evidence"]["longest_ns"] > 670e6
     by_id = {f["id"]: f for f in read(folder / "resnet50_v100_2021_memory_stacks.pt.trace.json.gz")["findings"]}
     assert "_SingleProcessDataLoaderIter" in by_id["DATA-3"]["culprit"]
+
+
+def test_tf32_is_advised_where_the_device_has_it(tmp_path):
+    path = tmp_path / "trace.json"
+    for major, is_advised in ((7, False), (8, True)):
+        path.write_bytes(trace_rules.as_json(trace_rules.products(9, trace_rules.FP32, major)))
+        advice = next(f["advice"] for f in read(path)["findings"] if f["id"] == "TC-IDLE")
+        assert "torch.autocast" in advice and ("set_float32_matmul_precision" in advice) == is_advised
 
 
 # Which of several reasons comes first ---------------------------------------------------

@@ -34,15 +34,17 @@ static bool is_one_of(str name, const char *const *names, size_t count)
     return false;
 }
 
-/* Kernels of cuBLAS, cuDNN and CUTLASS say in their names that they use tensor cores. */
+/* Kernels of cuBLAS, cuDNN and CUTLASS say in their names that they use tensor cores, and of those
+ * that multiply plain FP32 that they do not, whatever else the name has of the others. */
 static bool uses_tensor_cores(str name)
 {
+    static const char *const plain[] = { "ffma", "f32f32_f32f32_f32", "sgemm", "simt" };
     static const char *const parts[] = {
         "h884", "s884", "h1688", "s1688", "hmma", "i8816", "16816", "c1688", "gmma", "tensorop",
         "xmma_gemm", "xmma_fprop", "xmma_dgrad", "xmma_wgrad", "xmma_implicit_gemm", "nvjet",
         "first_layer_wgrad_kernel", "flash_fwd", "flash_bwd",
     };
-    return has_one_of(name, parts, COUNT(parts));
+    return has_one_of(name, parts, COUNT(parts)) && !has_one_of(name, plain, COUNT(plain));
 }
 
 static bool makes_a_tensor(str name)

@@ -82,7 +82,7 @@ const struct rule_row rule_rows[RULES_MOST] = {
     { "TC-IDLE", TRACE_ADVICE, NEED_TORCH | NEED_DEVICE, rule_tensor_cores,
       "{products_ns} of matrix products and convolutions, and no kernel that uses tensor cores by "
       "its name",
-      "use mixed precision (torch.autocast), or torch.set_float32_matmul_precision(\"high\")" },
+      "use mixed precision (torch.autocast)" },
     { "TC-ALIGN", TRACE_ADVICE, NEED_TORCH | NEED_DEVICE, rule_tensor_align, NULL,
       "pad sizes to multiples of 8" },
     { "MEM-90", TRACE_PROBLEM, NEED_TORCH | NEED_MEMORY, rule_mem_peak,

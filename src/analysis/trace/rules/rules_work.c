@@ -237,7 +237,7 @@ static bool multiplies(str name)
 
 bool rule_tensor_cores(struct judging *j)
 {
-    enum { FIRST_WITH_THEM = 7 };
+    enum { FIRST_WITH_THEM = 7, FIRST_WITH_TF32 = 8 };
     const struct rule_facts *f = j->f;
     int64_t most = 0, all = 0;
     str culprit = { NULL, 0 };
@@ -260,6 +260,9 @@ bool rule_tensor_cores(struct judging *j)
     judge_note(j, "products_ns", (double)all);
     j->found->culprit = culprit;
     j->found->gain_ns = all;
+    if (f->listed->major >= FIRST_WITH_TF32)
+        j->found->advice = "use mixed precision (torch.autocast), or "
+                           "torch.set_float32_matmul_precision(\"high\")";
     if (!judge_above(j, "tensor_time_ratio",
                      judge_share((double)all, (double)f->report->figures.tables.device_ns),
                      TENSOR_TIME))
