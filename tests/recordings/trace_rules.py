@@ -203,6 +203,14 @@ def device_waits(*where):
     return t
 
 
+def profiled(*where):
+    """Steps whose only waits are for the whole device; the first launch is at 1, the last at 1899."""
+    t = Trace().steps(1000, 1000).work(20, 500, launch=1, took=0).work(1900, 90, launch=1899)
+    for at in where:
+        t.call("cudaDeviceSynchronize", at, 1)
+    return t
+
+
 def overhead(ns):
     return Trace().op("a", 0, 1000).span("overhead", "Buffer Flush", 10, ns, pid=-1)
 
@@ -232,6 +240,8 @@ CASES = [
     ("H2D-EXPOSED", "time", exposed(31), exposed(30)),
     ("SYNC-STEP", "in each step", waits(700, 1200), waits(700)),
     ("SYNC-STEP", "idle time", idle_waits(21), idle_waits(20)),
+    ("SYNC-STEP", "who profiles", profiled(1, 1500), profiled(0, 1500)),
+    ("PROF-SYNC", "who profiles", profiled(1, 1500), profiled(0, 1500)),
     ("ALLOC-STEP", "behind the second step", allocates(2500), allocates(1500)),
     ("COMM-EXPOSED", "time", collectives(101), collectives(100)),
     ("TC-IDLE", "time", products(1), products(0)),

@@ -200,7 +200,7 @@ static void put_findings(struct buf *to, const struct style *style, const struct
     uint32_t shown = 0;
     buf_init(&words, SIZE_MAX / 2);
     for (uint32_t i = 0; i < f->findings && shown < FINDINGS_SHOWN; i++) {
-        if (f->finding[i].severity == TRACE_NOTE || trace_finding_repeats(f, i))
+        if (!trace_finding_leads(f, i))
             continue;
         trace_finding_words(&words, style, &f->finding[i]);
         envelope_words(to, style, shown++ == 0 ? "findings" : "", &words);

@@ -153,6 +153,21 @@ def test_tf32_is_advised_where_the_device_has_it(tmp_path):
         assert "torch.autocast" in advice and ("set_float32_matmul_precision" in advice) == is_advised
 
 
+def test_what_gains_little_does_not_stand_on_the_first_screen_alone(tmp_path):
+    """A device that is fully used, where of 2000 waiting costs 9."""
+    path = tmp_path / "trace.json"
+    trace = trace_rules.Trace().steps(990, 1010).work(0, 500).work(500, 499).work(1008, 990, launch=1008)
+    trace.call("cudaStreamSynchronize", 500, 10).call("cudaStreamSynchronize", 998, 10)
+    path.write_bytes(trace_rules.as_json(trace))
+    found = next(f for f in read(path)["findings"] if f["id"] == "SYNC-STEP")
+    assert found["gain_bound_ns"] == found["evidence"]["sync_idle_ns"] == 9
+    assert "of idle time 9 ns are owed to it" in found["text"]
+    page = run("trace", path, expect=0).out
+    assert "GPU-HIGH" in page and "SYNC-STEP" not in page
+    page = run("trace", path, "--threshold", "lead-gain_ratio=0.001", expect=0).out
+    assert "SYNC-STEP" in page and "GPU-HIGH" not in page
+
+
 # Which of several reasons comes first ---------------------------------------------------
 
 def judgement(tmp_path, trace):

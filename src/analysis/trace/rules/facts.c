@@ -87,7 +87,8 @@ struct counting {
     int64_t *duration; /* of the kernels of steps */
     uint32_t *syncs;   /* of each step */
     uint32_t *tiny;    /* of each span that is a step of an optimizer: its tiny kernels */
-    int64_t last_launch; /* the last call that launched work ends here */
+    /* From where the first call that launched work begins to where the last one ends. */
+    int64_t first_launch, last_launch;
 };
 
 static void add_kernel(struct counting *c, uint32_t row, uint32_t launch, bool in_step)
@@ -124,6 +125,8 @@ static void add_work(struct counting *c, uint32_t row)
     bool in_step = trace_step_of(f->report, moment) != NO_ROW;
     if (launch != NO_ROW && span_end(spans, launch) > c->last_launch)
         c->last_launch = span_end(spans, launch);
+    if (launch != NO_ROW && spans->start[launch] < c->first_launch)
+        c->first_launch = spans->start[launch];
     if (spans->kind[row] == SPAN_KERNEL)
         add_kernel(c, row, launch, in_step);
     if (spans->kind[row] != SPAN_MEMCPY)
@@ -153,9 +156,10 @@ static void add_runtime(struct counting *c, uint32_t row)
         add_call(&f->launches, spans, row);
     if (allocates && step >= 2 + (uint32_t)(f->report->step[0].kind == STEP_EMPTY))
         add_call(&f->allocs, spans, row);
-    /* The profiler itself waits for all when it ends, behind the last launch. */
+    /* Who profiles waits for all before the first launch, and behind the last. */
     bool is_whole = (f->names[spans->name[row]] & RULE_WHOLE_SYNC) != 0;
-    if ((traits & NAME_SYNCHRONIZES) == 0 || (is_whole && spans->start[row] >= c->last_launch))
+    bool is_aside = spans->start[row] < c->first_launch || spans->start[row] >= c->last_launch;
+    if ((traits & NAME_SYNCHRONIZES) == 0 || (is_whole && is_aside))
         return;
     add_call(&f->syncs, spans, row);
     f->steps_with_sync += c->syncs[step]++ == 0 && f->report->step[step].kind != STEP_EMPTY;
@@ -199,6 +203,7 @@ static bool count(struct rule_facts *f)
                           .duration = arena_array(f->arena, int64_t, f->study->work),
                           .syncs = arena_array(f->arena, uint32_t, f->report->steps),
                           .tiny = arena_array(f->arena, uint32_t, t->spans.rows.len),
+                          .first_launch = INT64_MAX,
                           .last_launch = INT64_MIN };
     f->by_owner = arena_array(f->arena, struct rule_copies, t->strings.rows.len);
     if (c.duration == NULL || c.syncs == NULL || c.tiny == NULL || f->by_owner == NULL)

@@ -67,7 +67,7 @@ const struct rule_row rule_rows[RULES_MOST] = {
       "copy with non_blocking=True, and the next batch on a stream of its own" },
     { "SYNC-STEP", TRACE_ADVICE, NEED_TORCH | NEED_DEVICE, rule_sync,
       "{waits_ns} the host waited for the device in steps ({waits} calls, in {steps_with_waits} of "
-      "{steps} steps)",
+      "{steps} steps), mostly for work that ran anyway: of idle time {sync_idle_ns} are owed to it",
       "take .item(), .cpu(), prints of tensors and timers out of the loop, or do them every so "
       "many steps" },
     { "ALLOC-STEP", TRACE_ADVICE, NEED_TORCH | NEED_STEPS, rule_alloc,

@@ -119,6 +119,34 @@ bool trace_finding_repeats(const struct trace_findings *f, uint32_t i)
     return false;
 }
 
+enum leading { LEADS_NEVER, LEADS_FOR_LITTLE, LEADS_AS_JUDGEMENT, LEADS_FIRST };
+
+static enum leading leading_of(const struct trace_findings *f, uint32_t i)
+{
+    const struct trace_finding *one = &f->finding[i];
+    if (trace_finding_repeats(f, i))
+        return LEADS_NEVER;
+    if (one->severity == TRACE_NOTE)
+        return str_starts(str_from(one->id), S("GPU-")) ? LEADS_AS_JUDGEMENT : LEADS_NEVER;
+    bool is_little = one->gain_ns >= 0 && (double)one->gain_ns < f->least_ns;
+    return is_little ? LEADS_FOR_LITTLE : LEADS_FIRST;
+}
+
+bool trace_finding_leads(const struct trace_findings *f, uint32_t i)
+{
+    enum leading best = LEADS_NEVER;
+    bool some_little = false;
+    for (uint32_t k = 0; k < f->findings; k++) {
+        enum leading one = leading_of(f, k);
+        some_little = some_little || one == LEADS_FOR_LITTLE;
+        best = one > best ? one : best;
+    }
+    /* A judgement alone is what the page says above. */
+    if (best == LEADS_AS_JUDGEMENT && !some_little)
+        return false;
+    return best != LEADS_NEVER && leading_of(f, i) == best;
+}
+
 /* Texts of the trace, which is gone when the report is read. */
 static bool keep(struct arena *arena, str *text)
 {
@@ -164,6 +192,8 @@ bool trace_findings_make(const struct trace_study *s, const struct trace_limits 
     arena_init(&scratch, SIZE_MAX / 2);
     bool ok = rule_facts_make(s, limits != NULL ? limits : &usual, ret, &scratch, &facts) &&
               ask_all(&facts, arena, &ret->findings);
+    if (ok)
+        ret->findings.least_ns = facts.limits->at[LEAD_GAIN] * (double)facts.judged_ns;
     arena_free(&scratch);
     return ok;
 }

@@ -68,6 +68,7 @@ enum trace_threshold {
     PROF_WARM,
     PROF_SYNCS,
     PROF_COST,
+    LEAD_GAIN,
     TRACE_THRESHOLDS
 };
 
@@ -130,6 +131,7 @@ struct trace_findings {
     uint32_t findings;
     struct trace_silence *silent; /* in the order of the table */
     uint32_t silents;
+    double least_ns; /* what a finding gains that leads */
 };
 
 /* FIELD_SENTENCE of a finding, and of a silence. */
@@ -142,6 +144,10 @@ bool trace_findings_make(const struct trace_study *s, const struct trace_limits 
 
 /* Whether one before it gains as much of the same culprit: it is the same time, told again. */
 bool trace_finding_repeats(const struct trace_findings *f, uint32_t i);
+
+/* Whether it is for the first screen: a problem or an advice that gains enough, or of which the gain
+ * cannot be told; where there is none of them, how the device is judged, else what gains little. */
+bool trace_finding_leads(const struct trace_findings *f, uint32_t i);
 
 extern const struct row_type trace_finding_row_type, trace_silence_row_type;
 

@@ -167,6 +167,7 @@ bool rule_sync(struct judging *j)
     judge_note(j, "waits_ns", (double)f->syncs.ns);
     judge_note(j, "steps_with_waits", f->steps_with_sync);
     judge_note(j, "steps", f->steps);
+    judge_note(j, "sync_idle_ns", (double)f->sync_ns);
     judge_culprit(j, f->syncs.count > 0 ? f->syncs.longest : NO_ROW);
     j->found->gain_ns = f->sync_ns > 0 ? f->sync_ns : -1;
     bool in_each = f->steps > 0 && f->steps_with_sync == f->steps;
@@ -176,13 +177,11 @@ bool rule_sync(struct judging *j)
         return judge_no(j, f->steps == 0 ? "the trace has no steps, and little idle time is owed to "
                                            "waiting"
                            : f->syncs.count == 0
-                               ? "no step waits for the device, but for the profiler's own wait"
+                               ? "no step waits for the device, but for the waits of who profiles"
                                : "some step does not wait, and little idle time is owed to "
                                  "waiting");
-    if (!in_each) {
-        judge_note(j, "sync_idle_ns", (double)f->sync_ns);
+    if (!in_each)
         j->found->text = "{sync_idle_ns} the device had nothing to do while the host waited for it";
-    }
     return true;
 }
 
