@@ -191,6 +191,25 @@ def test_below_half_it_is_the_host_and_above_by_what_the_gaps_say(tmp_path):
     assert judgement(tmp_path, trace_rules.late(600))[1].startswith("the host is late")
 
 
+def test_fewer_launches_are_advised_where_there_are_many(tmp_path):
+    """One operator of the host makes the device wait, or many launches do."""
+    path = tmp_path / "trace.json"
+    path.write_bytes(trace_rules.as_json(trace_rules.late(400)))
+    for found in (f for f in read(path)["findings"] if f["id"] in ("GPU-LOW", "HOST-1")):
+        assert "(2.0 launches a step): do on the device what aten::normal_ does" in found["advice"]
+        assert found["evidence"]["launches_per_step"] == 2 and found["threshold"]["host-launches"] == 10
+    answer = read(path, "--threshold", "host-launches=2")
+    assert all("launch less and larger work" in f["advice"] for f in answer["findings"] if f["id"] in ("GPU-LOW", "HOST-1"))
+
+
+def test_memory_that_was_to_be_recorded(tmp_path):
+    path = tmp_path / "trace.json"
+    path.write_bytes(trace_rules.as_json(trace_rules.Trace(profile_memory=1).op("a", 0, 9)))
+    assert "no event of it is in the trace" in clause(read(path), "PROF-NOMEM")
+    path.write_bytes(trace_rules.as_json(trace_rules.Trace(profile_memory=1).op("a", 0, 9).memory(1, 9)))
+    assert clause(read(path), "PROF-NOMEM") == "memory was recorded"
+
+
 def test_above_it_is_mixed_or_the_device(tmp_path):
     assert [judgement(tmp_path, trace_rules.busy(ns))[0] for ns in (699, 700, 900, 901)] == \
         ["GPU-LOW", "GPU-MIXED", "GPU-MIXED", "GPU-HIGH"]

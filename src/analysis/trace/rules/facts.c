@@ -150,6 +150,7 @@ static void add_runtime(struct counting *c, uint32_t row)
     uint32_t step = trace_step_of(f->report, spans->start[row]);
     f->has_alloc_calls = f->has_alloc_calls || allocates;
     f->is_hip = f->is_hip || (f->names[spans->name[row]] & RULE_HIP) != 0;
+    f->all_launches += (traits & NAME_LAUNCHES) != 0;
     if (step == NO_ROW)
         return;
     if ((traits & NAME_LAUNCHES) != 0)

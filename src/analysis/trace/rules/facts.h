@@ -92,6 +92,7 @@ struct rule_facts {
     uint32_t slowest; /* the call */
 
     /* Calls in steps. */
+    uint64_t all_launches; /* in steps or not */
     struct rule_calls launches, allocs, syncs, whole_syncs;
     bool has_alloc_calls; /* anywhere */
     uint32_t steps_with_sync;

@@ -33,8 +33,7 @@ const struct rule_row rule_rows[RULES_MOST] = {
     { "HOST-1", TRACE_PROBLEM, NEED_TORCH | NEED_DEVICE, rule_host,
       "{late_ns} of {idle_ns} of idle time between its first event and its last the device waited "
       "for the host to launch; it worked {busy_ratio} of its time",
-      "launch less and larger work: torch.compile, CUDA graphs, fewer small operators, and no "
-      "preprocessing between launches" },
+      "see what the host does in the gaps (--gaps)" },
     { "PH-FWD", TRACE_NOTE, NEED_TORCH | NEED_STEPS, rule_forward,
       "{forward_ns} of forward are {forward_backward_ratio} of the {backward_ns} of backward",
       "look at the operators of the forward (--ops)" },

@@ -32,6 +32,7 @@ enum trace_threshold {
     DATA_STEP,
     DATA_IDLE,
     HOST_BUSY,
+    HOST_LAUNCHES,
     FORWARD_BACKWARD,
     BACKWARD_FORWARD,
     COPY_SHARE,

@@ -63,6 +63,30 @@ static void blame_late(struct judging *j)
     }
 }
 
+/* The host is late: by launching much, or by something else between few launches. */
+static void advise_host(struct judging *j, static_text if_many)
+{
+    static const static_text few[2][2] = {
+        { "the host is late, but not by launching ({launches} launches in all): see what it does in "
+          "the gaps (--gaps), and do that before or elsewhere",
+          "the host is late, but not by launching ({launches} launches in all): do on the device "
+          "what {culprit} does, or do it before" },
+        { "the host is late, but not by launching ({launches_per_step} launches a step): see what "
+          "it does in the gaps (--gaps), and move that out of the step",
+          "the host is late, but not by launching ({launches_per_step} launches a step): do on the "
+          "device what {culprit} does, or move it out of the step" },
+    };
+    const struct rule_facts *f = j->f;
+    bool has_steps = f->steps > 0, is_one = f->late_name != 0 && f->late_name_ns > f->late_ns / 2;
+    double launches = has_steps ? (double)f->launches.count / (double)f->steps
+                                : (double)f->all_launches;
+    bool are_many = judge_from(j, has_steps ? "launches_per_step" : "launches", launches,
+                               HOST_LAUNCHES);
+    if (is_one && !are_many)
+        blame_late(j);
+    j->found->advice = are_many ? if_many : few[has_steps][is_one];
+}
+
 /* The devices of the judged window: which reason comes first is row D07's order. */
 bool rule_gpu_low(struct judging *j)
 {
@@ -85,8 +109,8 @@ bool rule_gpu_low(struct judging *j)
         j->found->advice = "launches themselves were slow, as where kernels are loaded at their "
                            "first use: run some steps before those that count";
     else if (is_host)
-        j->found->advice = "the host is late: launch less and larger work (torch.compile, CUDA "
-                           "graphs, larger batches), and wait for the device less often";
+        advise_host(j, "the host is late: launch less and larger work (torch.compile, CUDA graphs, "
+                       "larger batches), and wait for the device less often");
     return true;
 }
 
@@ -191,6 +215,8 @@ bool rule_host(struct judging *j)
     judge_note(j, "idle_ns", (double)f->card->idle_ns);
     blame_late(j);
     j->found->gain_ns = f->late_ns;
+    advise_host(j, "launch less and larger work: torch.compile, CUDA graphs, fewer small operators, "
+                   "and no preprocessing between launches");
     return true;
 }
 
@@ -255,8 +281,11 @@ bool rule_prof_mode(struct judging *j)
 bool rule_prof_memory(struct judging *j)
 {
     const struct trace_report *r = j->f->report;
-    if (r->capture.profile_memory || j->f->study->trace->memory.rows.len > 0)
+    if (j->f->study->trace->memory.rows.len > 0)
         return judge_no(j, "memory was recorded");
+    if (r->capture.profile_memory)
+        return judge_no(j, "memory was to be recorded (profile_memory=True), but no event of it is "
+                           "in the trace");
     return true;
 }
 

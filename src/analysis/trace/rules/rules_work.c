@@ -213,7 +213,8 @@ bool rule_comm_exposed(struct judging *j)
 
 bool rule_comm_skew(struct judging *j)
 {
-    return judge_no(j, "the trace of one rank does not tell who waited for whom");
+    return judge_no(j, "rules look at one rank: where several are given, or were merged into the "
+                       "trace, \"ranks\" says who waited for whom");
 }
 
 /* Tensor cores. */

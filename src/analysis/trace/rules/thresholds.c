@@ -17,6 +17,7 @@ const struct trace_threshold_row trace_thresholds[TRACE_THRESHOLDS] = {
     [DATA_STEP] = { "data-step_ratio", 0.05, "loading by the time of steps" },
     [DATA_IDLE] = { "data-idle_ratio", 0.20, "idle time owed to loading by all idle time" },
     [HOST_BUSY] = { "host-busy_ratio", 0.70, "a device that works less waits for the host" },
+    [HOST_LAUNCHES] = { "host-launches", 10, "launches of a step from which fewer are advised" },
     [FORWARD_BACKWARD] = { "forward-backward_ratio", 2.0, "forward by backward" },
     [BACKWARD_FORWARD] = { "backward-forward_ratio", 2.0, "backward by forward" },
     [COPY_SHARE] = { "copy_ratio", 0.40, "aten::copy_ by all self time" },
