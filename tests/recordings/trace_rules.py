@@ -145,6 +145,13 @@ def products(ns, kernel="volta_sgemm_128x64_nn", major=7):
     return t.op("aten::mm", 0, 10).work(20, ns, launch=1, name=kernel).work(100, 10, launch=50)
 
 
+def shaped(sizes, name="aten::mm", ns=90, kernel="ampere_bf16_s16816gemm_bf16_64x64_tn"):
+    """A product of so long in 1000 of work."""
+    t = Trace(deviceProperties=[{"id": 0, "name": "A100", "computeMajor": 8, "computeMinor": 0}])
+    t.op(name, 0, 10, **{"Input Dims": sizes})
+    return t.work(20, ns, launch=1, name=kernel).work(200, 1000 - ns, launch=50)
+
+
 def peak(of_card):
     return Trace(deviceProperties=[{"id": 0, "name": "x", "totalGlobalMem": 1000}]).op("a", 0, 9).memory(1, of_card)
 
@@ -249,6 +256,13 @@ CASES = [
     ("TC-IDLE", "plain FP32", products(9, FP32), products(9, FP32.replace("f32f32_f32f32_f32", "f32f32_tf32f32_f32")
                                                           .replace("ffma", "tensor16x8x8"))),
     ("TC-IDLE", "capability", products(9), products(9, major=6)),
+    ("TC-ALIGN", "columns", shaped([[64, 32], [32, 50257]]), shaped([[64, 32], [32, 50264]])),
+    ("TC-ALIGN", "rows", shaped([[63, 32], [32, 16]]), shaped([[1, 32], [32, 16]])),
+    ("TC-ALIGN", "inner", shaped([[8], [4, 64, 33], [4, 33, 16]], "aten::baddbmm"),
+     shaped([[9], [5, 64, 32], [5, 32, 16]], "aten::baddbmm")),
+    ("TC-ALIGN", "time", shaped([[64, 32], [32, 15]], ns=11), shaped([[64, 32], [32, 15]], ns=10)),
+    ("TC-ALIGN", "16 bits", shaped([[7, 7], [7, 7]]), shaped([[7, 7], [7, 7]], kernel="ampere_sgemm_64x64_tn")),
+    ("TC-ALIGN", "products", shaped([[7, 7], [7, 7], []]), shaped([[7, 7], [8, 7], []])),
     ("MEM-90", "peak", peak(901), peak(900)),
     ("MEM-ACT", "forward", phase_peaks(801, 1000), phase_peaks(800, 1000)),
     ("MEM-GRAD", "backward", phase_peaks(1000, 1501), phase_peaks(1000, 1500)),

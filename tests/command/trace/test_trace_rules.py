@@ -7,8 +7,8 @@ from recordings import trace_rules
 from conftest import ROOT, answers, run
 
 EXAMPLE = ROOT / "examples" / "traces" / "training.pt.trace.json.gz"
-# What one trace alone, or one without what it needs, never decides.
-NEVER = {"COMM-SKEW", "TC-ALIGN"}
+# What one trace alone never decides.
+NEVER = {"COMM-SKEW"}
 
 
 def read(path, *options):
@@ -198,8 +198,27 @@ def test_fewer_launches_are_advised_where_there_are_many(tmp_path):
     for found in (f for f in read(path)["findings"] if f["id"] in ("GPU-LOW", "HOST-1")):
         assert "(2.0 launches a step): do on the device what aten::normal_ does" in found["advice"]
         assert found["evidence"]["launches_per_step"] == 2 and found["threshold"]["host-launches"] == 10
+    path.write_bytes(trace_rules.as_json(trace_rules.late(400)).replace(b"aten::normal_", b"aten::item"))
+    assert all(f["advice"].endswith("wait for the device less often, as aten::item does") for f in read(path)["findings"]
+               if f["id"] in ("GPU-LOW", "HOST-1"))
     answer = read(path, "--threshold", "host-launches=2")
     assert all("launch less and larger work" in f["advice"] for f in answer["findings"] if f["id"] in ("GPU-LOW", "HOST-1"))
+
+
+def test_shapes_are_missed_where_a_rule_would_use_them(tmp_path):
+    path = tmp_path / "trace.json"
+    half, single = "ampere_bf16_s16816gemm_bf16_64x64_tn", "ampere_sgemm_64x64_tn"
+    for name, kernel, is_missed in (("aten::mm", half, True), ("aten::mm", single, False), ("aten::add", half, False)):
+        path.write_bytes(trace_rules.as_json(trace_rules.Trace().op(name, 0, 10).work(20, 90, launch=1, name=kernel)))
+        assert ("no input shapes" in run("trace", path, expect=0).out) == is_missed
+
+
+def test_sizes_of_the_longest_product_are_told(tmp_path):
+    path = tmp_path / "trace.json"
+    path.write_bytes(trace_rules.as_json(trace_rules.shaped([[64, 32], [32, 50257]])))
+    found = next(f for f in read(path)["findings"] if f["id"] == "TC-ALIGN")
+    assert re.search(r"no multiple of 8, the longest 64 x 32 by 32 x 50\s257$", found["text"]), found["text"]
+    assert found["culprit"] == "aten::mm" and found["gain_bound_ns"] == 90
 
 
 def test_memory_that_was_to_be_recorded(tmp_path):

@@ -85,7 +85,7 @@ static bool missing_find(const struct trace_study *s, const struct figures *f, b
         { !has_steps, { "steps", "schedule=schedule(...), and prof.step() in each step" } },
         { !has_frames, { "source lines", "with_stack=True" } },
         { s->trace->memory.rows.len == 0 && !ret->profile_memory, { "memory", "profile_memory=True" } },
-        { !ret->record_shapes && !h->has_shapes, { "input shapes", "record_shapes=True" } },
+        { !ret->record_shapes && !h->has_shapes && trace_rules_use_shapes(f), { "input shapes", "record_shapes=True" } },
     };
     enum { MOST = sizeof all / sizeof *all };
     ret->missing = arena_array(arena, struct missing_row, MOST);

@@ -28,6 +28,8 @@ enum rule_name {
     RULE_LONE_LOADER = 2048, /* a loader without workers */
     RULE_HIP = 4096,
     RULE_TO_DEVICE = 8192, /* a copy from the host to a device */
+    RULE_HALF = 16384,     /* a kernel that multiplies in 16 bits */
+    RULE_READS = 32768,    /* an operator that waits for a value of the device */
 };
 
 /* Counted, with the longest of them. */
@@ -123,6 +125,7 @@ bool rule_facts_make(const struct trace_study *s, const struct trace_limits *lim
 
 /* The parts of it; each false when out of memory. */
 bool rule_names_make(struct rule_facts *f);
+bool rule_name_is_half(str name);
 bool rule_gaps_find(struct rule_facts *f);  /* window, slow launches, what ran meanwhile */
 bool rule_memory_find(struct rule_facts *f);
 bool rule_trees_find(struct rule_facts *f); /* runs of selects, tensors that are moved */

@@ -50,6 +50,9 @@ bool judge_from(struct judging *j, static_text name, double value, enum trace_th
 /* False, with the reason. */
 bool judge_no(struct judging *j, static_text clause);
 
+/* Whether the device is known to have tensor cores; else false, with the reason. */
+bool judge_capability(struct judging *j);
+
 /* Who is to blame, as the name of a span's owner, with the line of Python around it. */
 void judge_culprit(struct judging *j, uint32_t row);
 

@@ -47,6 +47,14 @@ static bool uses_tensor_cores(str name)
     return has_one_of(name, parts, COUNT(parts)) && !has_one_of(name, plain, COUNT(plain));
 }
 
+bool rule_name_is_half(str name)
+{
+    static const char *const parts[] = {
+        "bf16", "f16f16", "fp16", "hgemm", "h884", "s884", "h1688", "16816", "nvjet_h", "nvjet_t",
+    };
+    return has_one_of(name, parts, COUNT(parts));
+}
+
 static bool makes_a_tensor(str name)
 {
     static const char *const names[] = {
@@ -55,6 +63,13 @@ static bool makes_a_tensor(str name)
         "aten::zeros_like", "aten::ones_like", "aten::rand_like", "aten::randn_like",
         "aten::full_like",
     };
+    return is_one_of(name, names, COUNT(names));
+}
+
+static bool reads_a_value(str name)
+{
+    static const char *const names[] = { "aten::item", "aten::_local_scalar_dense",
+                                         "aten::is_nonzero", "aten::nonzero" };
     return is_one_of(name, names, COUNT(names));
 }
 
@@ -86,6 +101,8 @@ static uint16_t rule_traits(str name)
     traits |= str_equal(name, S("aten::to")) ? RULE_TO : 0u;
     traits |= waits_for_all(name) ? RULE_WHOLE_SYNC : 0u;
     traits |= uses_tensor_cores(name) ? RULE_TENSOR_CORE : 0u;
+    traits |= reads_a_value(name) ? RULE_READS : 0u;
+    traits |= rule_name_is_half(name) ? RULE_HALF : 0u;
     traits |= str_starts(name, S("enumerate(DataLoader)#_SingleProcessDataLoaderIter"))
                   ? RULE_LONE_LOADER
                   : 0u;

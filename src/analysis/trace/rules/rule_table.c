@@ -82,8 +82,10 @@ const struct rule_row rule_rows[RULES_MOST] = {
       "{products_ns} of matrix products and convolutions, and no kernel that uses tensor cores by "
       "its name",
       "use mixed precision (torch.autocast)" },
-    { "TC-ALIGN", TRACE_ADVICE, NEED_TORCH | NEED_DEVICE, rule_tensor_align, NULL,
-      "pad sizes to multiples of 8" },
+    { "TC-ALIGN", TRACE_ADVICE, NEED_TORCH | NEED_DEVICE, rule_tensor_align,
+      "{unaligned_ns} of matrix products in 16 bits have a size that is no multiple of {multiple}, "
+      "the longest {rows} x {inner} by {inner} x {columns}",
+      "pad sizes (vocabulary, features, batch) to multiples of {multiple}" },
     { "MEM-90", TRACE_PROBLEM, NEED_TORCH | NEED_MEMORY, rule_mem_peak,
       "{peak_bytes} of {device_bytes} were allocated at the peak ({peak_ratio})",
       "checkpoint activations, or keep smaller states; vramscope advise says more of a snapshot" },

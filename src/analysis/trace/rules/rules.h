@@ -16,6 +16,7 @@
 #include "base/field.h"
 #include "base/str.h"
 
+struct figures;
 struct trace_report;
 
 enum trace_severity { TRACE_PROBLEM, TRACE_ADVICE, TRACE_NOTE, TRACE_SEVERITIES };
@@ -51,6 +52,8 @@ enum trace_threshold {
     ALLOC_CALLS,
     COMM_EXPOSED,
     TENSOR_TIME,
+    TENSOR_ALIGN,
+    TENSOR_ALIGN_TIME,
     MEM_PEAK,
     MEM_FORWARD,
     MEM_BACKWARD,
@@ -134,6 +137,9 @@ struct trace_findings {
     uint32_t silents;
     double least_ns; /* what a finding gains that leads */
 };
+
+/* Whether a rule would look at the shapes of inputs, were they recorded. */
+bool trace_rules_use_shapes(const struct figures *f);
 
 /* FIELD_SENTENCE of a finding, and of a silence. */
 enum trace_sentence { TRACE_TEXT, TRACE_ADVICE_TEXT, TRACE_CLAUSE };

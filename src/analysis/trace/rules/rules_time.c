@@ -66,25 +66,32 @@ static void blame_late(struct judging *j)
 /* The host is late: by launching much, or by something else between few launches. */
 static void advise_host(struct judging *j, static_text if_many)
 {
-    static const static_text few[2][2] = {
+    enum { NONE, ACTS, WAITS, KINDS };
+    static const static_text few[2][KINDS] = {
         { "the host is late, but not by launching ({launches} launches in all): see what it does in "
           "the gaps (--gaps), and do that before or elsewhere",
           "the host is late, but not by launching ({launches} launches in all): do on the device "
-          "what {culprit} does, or do it before" },
+          "what {culprit} does, or do it before",
+          "the host is late, but not by launching ({launches} launches in all): wait for the device "
+          "less often, as {culprit} does" },
         { "the host is late, but not by launching ({launches_per_step} launches a step): see what "
           "it does in the gaps (--gaps), and move that out of the step",
           "the host is late, but not by launching ({launches_per_step} launches a step): do on the "
-          "device what {culprit} does, or move it out of the step" },
+          "device what {culprit} does, or move it out of the step",
+          "the host is late, but not by launching ({launches_per_step} launches a step): wait for "
+          "the device less often, as {culprit} does" },
     };
     const struct rule_facts *f = j->f;
     bool has_steps = f->steps > 0, is_one = f->late_name != 0 && f->late_name_ns > f->late_ns / 2;
+    bool waits = f->late_reason == BLAME_SYNC || (f->names[f->late_name] & RULE_READS) != 0;
+    unsigned kind = !is_one ? NONE : waits ? WAITS : ACTS;
     double launches = has_steps ? (double)f->launches.count / (double)f->steps
                                 : (double)f->all_launches;
     bool are_many = judge_from(j, has_steps ? "launches_per_step" : "launches", launches,
                                HOST_LAUNCHES);
     if (is_one && !are_many)
         blame_late(j);
-    j->found->advice = are_many ? if_many : few[has_steps][is_one];
+    j->found->advice = are_many ? if_many : few[has_steps][kind];
 }
 
 /* The devices of the judged window: which reason comes first is row D07's order. */

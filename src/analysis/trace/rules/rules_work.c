@@ -235,18 +235,25 @@ static bool multiplies(str name)
     return false;
 }
 
-bool rule_tensor_cores(struct judging *j)
+bool judge_capability(struct judging *j)
 {
-    enum { FIRST_WITH_THEM = 7, FIRST_WITH_TF32 = 8 };
+    enum { FIRST_WITH_THEM = 7 };
     const struct rule_facts *f = j->f;
-    int64_t most = 0, all = 0;
-    str culprit = { NULL, 0 };
     if (f->is_hip)
         return judge_no(j, "kernels of ROCm do not say in their names what units they use");
     if (f->listed == NULL || f->listed->major == TRACE_UNKNOWN)
         return judge_no(j, "the trace does not tell the compute capability of the device");
-    if (f->listed->major < FIRST_WITH_THEM)
-        return judge_no(j, "the device has no tensor cores");
+    return f->listed->major >= FIRST_WITH_THEM || judge_no(j, "the device has no tensor cores");
+}
+
+bool rule_tensor_cores(struct judging *j)
+{
+    enum { FIRST_WITH_TF32 = 8 };
+    const struct rule_facts *f = j->f;
+    int64_t most = 0, all = 0;
+    str culprit = { NULL, 0 };
+    if (!judge_capability(j))
+        return false;
     for (uint32_t i = 0; i < f->report->ops; i++) {
         const struct operator_row *o = &f->report->op[i];
         if (!multiplies(o->name))
@@ -268,11 +275,6 @@ bool rule_tensor_cores(struct judging *j)
                      TENSOR_TIME))
         return false;
     return !f->has_tensor_cores || judge_no(j, "kernels that use tensor cores ran");
-}
-
-bool rule_tensor_align(struct judging *j)
-{
-    return judge_no(j, "the shapes of operators are not read from the trace");
 }
 
 /* Operators. */
