@@ -19,11 +19,11 @@
 
 struct check_settings {
     struct common common;
-    struct option_pairs pairs, trace_pairs;
+    struct option_pairs pairs;
     const char *budget, *rules, *baseline, *format;
     bool strict, allow_estimates;
     /* What is made of them. */
-    struct vrs_limit limit[OPTION_LIST_MOST], trace_limit[OPTION_LIST_MOST];
+    struct vrs_limit limit[OPTION_LIST_MOST];
     char *budget_text, *rules_text;
     const struct vrs_recording *baseline_recording;
 };
@@ -32,11 +32,6 @@ struct check_settings {
 #define LIMIT(name, argument, help)                                                                \
     {                                                                                              \
         0, name, argument, help, OPTION_PAIR, IN(pairs), NULL                                      \
-    }
-
-#define TRACE_LIMIT(name, argument, help)                                                          \
-    {                                                                                              \
-        0, name, argument, help, OPTION_PAIR, IN(trace_pairs), NULL                                \
     }
 
 static const struct option_spec limits[] = {
@@ -65,14 +60,14 @@ static const struct option_spec limits[] = {
     LIMIT("no-new-site", "SIZE", "no site of more than SIZE that --baseline does not have"),
     LIMIT("tolerance", "SIZE|SHARE",
           "growth that counts as noise, added to the last three limits (default 0)"),
-    TRACE_LIMIT("min-busy", "SHARE",
-                "of a profiler trace: least share of its time that a device is busy, as 70%"),
-    TRACE_LIMIT("max-idle", "SHARE", "of a trace: largest share that a device is idle"),
-    TRACE_LIMIT("max-step", "TIME",
-                "of a trace: longest median of a step, with the device work that it launched, as "
-                "120ms"),
-    TRACE_LIMIT("max-memory-peak", "SIZE",
-                "of a trace: most bytes that its memory events have in use on a device"),
+    LIMIT("min-busy", "SHARE",
+          "of a profiler trace: least share that a device is busy, as 70%, of the time of the "
+          "steps, without steps from its first work to its last"),
+    LIMIT("max-idle", "SHARE", "of a trace: largest share that a device is idle"),
+    LIMIT("max-step", "TIME",
+          "of a trace: longest median of a step, with the device work that it launched, as 120ms"),
+    LIMIT("max-memory-peak", "SIZE",
+          "of a trace: most bytes that its memory events have in use on a device"),
     { 0, "budget", "FILE", "more limits, lines of NAME = VALUE; options replace them", OPTION_PATH,
       IN(budget), NULL },
     { 0, "baseline", "FILE",
@@ -129,9 +124,11 @@ static struct vrs_trace_check_options trace_options_of(const struct check_settin
     return (struct vrs_trace_check_options){
         .size = sizeof(struct vrs_trace_check_options),
         .path = path,
-        .limit = s->trace_limit,
-        .limits = s->trace_pairs.count,
+        .limit = s->limit,
+        .limits = s->pairs.count,
         .strict = s->strict,
+        .budget = s->budget_text,
+        .budget_name = s->budget,
     };
 }
 
@@ -168,20 +165,6 @@ static enum vrs_status ask_trace(const struct vrs_trace *trace, const char *path
     return vrs_trace_check(trace, &o, ret, err);
 }
 
-/* Limits of traces stand beside those of snapshots; there has to be one of either. */
-static enum vrs_status check_limits(const struct check_settings *s, struct vrs_error *err)
-{
-    struct vrs_check_options words = options_of(s, NULL);
-    struct vrs_trace_check_options trace_words = trace_options_of(s, NULL);
-    enum vrs_status status = VRS_OK;
-    bool has_words = words.limits > 0 || words.budget != NULL || words.rules != NULL;
-    if (trace_words.limits > 0)
-        status = vrs_trace_check_check(&trace_words, err);
-    if (status == VRS_OK && (has_words || trace_words.limits == 0))
-        status = vrs_check_check(&words, s->baseline != NULL, err);
-    return status;
-}
-
 /* Words that make no sense are said before any file is read. */
 static int read_words(struct check_settings *s)
 {
@@ -193,14 +176,12 @@ static int read_words(struct check_settings *s)
     }
     for (uint32_t i = 0; i < s->pairs.count; i++)
         s->limit[i] = (struct vrs_limit){ s->pairs.at[i].name, s->pairs.at[i].value };
-    for (uint32_t i = 0; i < s->trace_pairs.count; i++)
-        s->trace_limit[i] =
-            (struct vrs_limit){ s->trace_pairs.at[i].name, s->trace_pairs.at[i].value };
     if (s->budget != NULL && text_file_read("--budget", s->budget, &s->budget_text) != EXIT_DONE)
         return EXIT_USAGE;
     if (s->rules != NULL && text_file_read("--rules", s->rules, &s->rules_text) != EXIT_DONE)
         return EXIT_USAGE;
-    if (check_limits(s, &err) == VRS_OK)
+    struct vrs_check_options words = options_of(s, NULL);
+    if (vrs_check_check(&words, s->baseline != NULL, &err) == VRS_OK)
         return EXIT_DONE;
     message("%s", err.message);
     return EXIT_USAGE;
@@ -273,7 +254,8 @@ const struct command cmd_check = {
     .synopsis = "[options] FILE...",
     .about =
         "One line for each limit: PASS, FAIL or INCONCLUSIVE. A limit fails when its value\n"
-        "is larger; an equal one holds. What cannot be decided is never called passed.\n"
+        "is larger; an equal one holds. What cannot be decided is never called passed:\n"
+        "nor is a limit of snapshots on a profiler trace, or one of traces on a snapshot.\n"
         "Exit status: 0 all limits hold, 1 one is exceeded, 2 usage, 3 a file or the\n"
         "system failed, 4 with --strict: none is exceeded, one could not be decided or checked,\n"
         "130 interrupted.\n",

@@ -106,15 +106,17 @@ VRS_API enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
                                          const struct vrs_trace_options *options,
                                          struct vrs_result **ret, struct vrs_error *err);
 
-/* Does a trace keep limits: "min-busy" and "max-idle" with a share of the time from the first to
- * the last work of the device that kept it worst, "max-step" with a time, "max-memory-peak" with a
- * size. */
+/* Does a trace keep limits: "min-busy" and "max-idle" with a share of the time of the steps, or
+ * without steps of that from the first to the last work, of the device that kept it worst;
+ * "max-step" with a time, "max-memory-peak" with a size.  Limits of snapshots may stand beside them,
+ * and are never decided: a trace has no value for them.  VRS_USAGE where there are no others. */
 struct vrs_trace_check_options {
     size_t size;
     const char *path;              /* as above */
     const struct vrs_limit *limit; /* a later one replaces an earlier of the same name */
     uint32_t limits;
     bool strict; /* undecided is not good enough */
+    const char *budget, *budget_name; /* more limits, as in vrs_check_options; or NULL */
 };
 VRS_API enum vrs_status vrs_trace_check(const struct vrs_trace *trace,
                                         const struct vrs_trace_check_options *options,

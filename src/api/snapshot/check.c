@@ -146,6 +146,7 @@ static enum vrs_status check_with(const struct vrs_recording *recording,
     struct vrs_check_options *o = &read->o;
     TRY(budget_make(&read->arena, &read->budget, err));
     TRY(read_words(o, o->baseline != NULL, &read->budget, err));
+    TRY(budget_check_own(&read->budget, err));
     TRY(read_rules(o, &read->rules, err));
     /* A file of rules may have the root, too. */
     if (o->about.user_root == NULL && read->rules.user_root.len > 0)

@@ -8,6 +8,7 @@
 #include "api/file.h"
 #include "api/result.h"
 #include "api/trace/trace_file.h"
+#include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
 #include "render/answer/answer.h"
@@ -15,38 +16,31 @@
 #include "vramscope/trace.h"
 #include "vramscope/vramscope.h"
 
-/* The limits in words; a later one replaces an earlier of the same name. */
+/* The limits in words; a later one replaces an earlier of the same name, one of the options that of
+ * the budget. */
 static enum vrs_status read_limits(const struct vrs_trace_check_options *o,
-                                   struct trace_limit limit[TRACE_LIMITS], uint32_t *ret_limits,
-                                   struct vrs_error *err)
+                                   struct trace_limit_list *list, struct vrs_error *err)
 {
-    uint32_t limits = 0;
-    for (uint32_t i = 0; i < o->limits; i++) {
-        struct trace_limit made;
-        TRY(trace_limit_read(str_from(o->limit[i].name), text_or_empty(o->limit[i].value), &made,
-                             err));
-        uint32_t at = 0;
-        while (at < limits && limit[at].kind != made.kind)
-            at++;
-        limits += at == limits;
-        limit[at] = made;
-    }
-    if (limits == 0)
-        return vrs_fail(err, VRS_USAGE,
-                        "a profiler trace, and none of the limits is one of traces: --min-busy, "
-                        "--max-idle, --max-step, --max-memory-peak");
-    *ret_limits = limits;
-    return VRS_OK;
+    str name = o->budget_name == NULL ? S("budget") : str_from(o->budget_name);
+    if (o->budget != NULL)
+        TRY(trace_limits_read(list, name, str_from(o->budget), err));
+    for (uint32_t i = 0; i < o->limits; i++)
+        TRY(trace_limit_add(list, str_from(o->limit[i].name), text_or_empty(o->limit[i].value),
+                            err));
+    return trace_limits_check(list, err);
 }
 
 enum vrs_status vrs_trace_check_check(const struct vrs_trace_check_options *options,
                                       struct vrs_error *err)
 {
     struct vrs_trace_check_options o = { 0 };
-    struct trace_limit limit[TRACE_LIMITS];
-    uint32_t limits;
+    struct arena arena;
+    struct trace_limit_list list = { .arena = &arena };
     options_take(&o, sizeof o, options);
-    return read_limits(&o, limit, &limits, err);
+    arena_init(&arena, SIZE_MAX / 2);
+    enum vrs_status status = read_limits(&o, &list, err);
+    arena_free(&arena);
+    return status;
 }
 
 /* The worst of all files counts. */
@@ -68,17 +62,17 @@ enum vrs_status vrs_trace_check(const struct vrs_trace *trace,
                                 struct vrs_result **ret, struct vrs_error *err)
 {
     struct vrs_trace_check_options o = { 0 };
-    struct trace_limit limit[TRACE_LIMITS];
-    uint32_t limits;
     options_take(&o, sizeof o, options);
-    TRY(read_limits(&o, limit, &limits, err));
     struct vrs_result *result = result_make(&trace_check_answer, 1);
     if (result == NULL)
         return vrs_no_memory(err);
     struct trace_report report;
-    enum vrs_status status = trace_report_of(trace, o.path, false, NULL, result->arena, &report, err);
-    if (status == VRS_OK && !trace_check_make(&report, limit, limits, o.strict, result->arena,
-                                              result->set.answers))
+    struct trace_limit_list list = { .arena = result->arena };
+    enum vrs_status status = read_limits(&o, &list, err);
+    if (status == VRS_OK)
+        status = trace_report_of(trace, o.path, false, NULL, result->arena, &report, err);
+    if (status == VRS_OK && !trace_check_make(&report, list.limit, list.limits, o.strict,
+                                              result->arena, result->set.answers))
         status = vrs_no_memory(err);
     result->verdict = verdict_of;
     if (status == VRS_OK)

@@ -37,6 +37,9 @@ static void put_evidence(struct buf *to, const struct style *style,
     } else if (row->device.ptr != NULL) {
         buf_text(to, "device ");
         escape_text(to, row->device, style->ascii);
+        buf_text(to, row->of_time == TRACE_TIME_STEPS    ? ", of the steps"
+                     : row->of_time == TRACE_TIME_WINDOW ? ", first to last work"
+                                                      : "");
     } else if (row->steps > 0) {
         buf_text(to, row->steps > 1 ? "median of " : "");
         human_counted(to, row->steps, "step", style->ascii);
@@ -53,14 +56,19 @@ static void fill_row(struct cells *cells, const struct style *style,
     buf_text(text, words[row->outcome]);
     paint_off(text, style);
     cell[OUTCOME] = cell_end(cells);
-    buf_text(text, trace_limit_names[row->kind]);
+    escape_text(text, row->name, style->ascii);
     cell[NAME] = cell_end(cells);
     if (row->known)
         put_amount(text, row, row->value, row->value_ratio);
     else
         buf_char(text, '-');
     cell[VALUE] = cell_end(cells);
-    put_amount(text, row, row->limit, row->limit_ratio);
+    if (row->measure != TRACE_NO_MEASURE)
+        put_amount(text, row, row->limit, row->limit_ratio);
+    else if (row->asked.len > 0)
+        escape_text(text, row->asked, style->ascii);
+    else
+        buf_char(text, '-');
     cell[ALLOWED] = cell_end(cells);
     put_evidence(text, style, row);
     cell[EVIDENCE] = cell_end(cells);

@@ -80,19 +80,30 @@ def check(folder, top, *limits, expect=0, **more):
 
 
 def test_busy_and_idle(tmp_path):
-    """Two kernels of 500 ns, from 100 to 1600 ns."""
+    """Two kernels of 500 ns in two steps of 1,000 ns."""
     top = trace(steps(1000, 1000))
-    found = check(tmp_path, top, "--min-busy", "66.6666%", "--max-idle", "33.3334%")
+    found = check(tmp_path, top, "--min-busy", "50%", "--max-idle", "50%")
     assert [r["result"] for r in found.values()] == ["pass", "pass"]
-    assert found["min-busy"]["value_ratio"] == 0.666667 and found["min-busy"]["device"] == "0"
-    found = check(tmp_path, top, "--min-busy", "66.6667%", "--max-idle", "33.3333%", expect=1)
+    assert found["min-busy"]["value_ratio"] == 0.5 and found["min-busy"]["device"] == "0"
+    found = check(tmp_path, top, "--min-busy", "50.0001%", "--max-idle", "49.9999%", expect=1)
     assert [r["result"] for r in found.values()] == ["fail", "fail"]
+
+
+def test_the_share_is_the_one_the_page_leads_with(tmp_path):
+    """The kernels begin 100 ns behind the first step, whose time counts; without steps it does not."""
+    top = trace(steps(1000, 1000))
+    page = run("trace", "-j", write(tmp_path, "a.json", top), expect=0).json()["devices"][0]
+    found = check(tmp_path, top, "--min-busy", "1%")["min-busy"]
+    lead = page["steps_busy_ratio"] if page["steps_busy_ratio"] is not None else page["busy_ratio"]
+    assert found["value_ratio"] == lead and found["time"] == "steps"
+    alone = trace([span("gemm", "kernel", at, 10, 3, 7) for at in (0, 990)])
+    assert check(tmp_path, alone, "--min-busy", "1%")["min-busy"]["time"] == "window"
 
 
 def test_the_least_busy_device_counts(tmp_path):
     idle = [span("gemm", "kernel", at, 10, 3, 7) for at in (0, 990)]
     found = check(tmp_path, trace(steps(1000, 1000) + idle), "--min-busy", "5%", expect=1)
-    assert found["min-busy"]["device"] == "3" and found["min-busy"]["value_ratio"] == 0.02
+    assert found["min-busy"]["device"] == "3" and found["min-busy"]["value_ratio"] == 0.01
 
 
 def test_the_median_step_without_warm_up(tmp_path):
@@ -152,11 +163,32 @@ def test_limits_of_the_other_kind(tmp_path):
     said = run("check", "--max-peak", "1GiB", path, expect=2)
     assert "none of the limits is one of traces" in said.err and said.out == ""
     assert run("check", "--min-busy", "1%", SNAPSHOT, expect=2).out == ""
+    assert "min-busy is one of profiler traces" in run("check", "--min-busy", "1%", SNAPSHOT, expect=2).err
     mixed = run("check", "--max-peak", "1TiB", "--max-step", "1s", SNAPSHOT, path, expect=0).out
     assert "max-peak" in mixed and "max-step" in mixed
     run("check", "--max-peak", "1", "--max-step", "1s", SNAPSHOT, path, expect=1)
     said = run("check", "--format", "junit", "--max-step", "1s", path, expect=2)
     assert "junit" in said.err
+
+
+def test_limits_of_the_other_kind_are_undecided(tmp_path):
+    """Said by name, and never a pass: neither of options nor of a file of limits."""
+    path, budget = write(tmp_path, "a.json", trace(steps(1000))), tmp_path / "limits.txt"
+    both = ["--max-step", "1s", "--max-peak", "1TiB", "--no-oom", "--max-category", "activation=8GiB"]
+    found = check(tmp_path, trace(steps(1000)), *both, "--strict", expect=4)
+    assert [(r["name"], r["result"]) for r in found.values()] == [
+        ("max-step", "pass"), ("max-peak", "inconclusive"), ("no-oom", "inconclusive"),
+        ("max-category activation", "inconclusive")]
+    assert found["no-oom"]["reason"]["id"] == "other_kind"
+    said = run("check", "-j", "--max-peak", "1TiB", "--min-busy", "1%", "--strict", SNAPSHOT, expect=4).json()
+    rows = {row["name"]: row for row in said["devices"][0]["result"]["limits"]}
+    assert (rows["max-peak"]["result"], rows["min-busy"]["result"]) == ("pass", "inconclusive")
+    budget.write_text("max-step = 1s # of traces\nmax-peak = 1TiB\ncapacity = 80GiB\n")
+    for file, code in ((path, 4), (SNAPSHOT, 4)):
+        said = run("check", "--budget", budget, "--strict", file, expect=code).out
+        assert "max-step" in said and "max-peak" in said and "PASS" in said and "INCONCLUSIVE" in said
+    budget.write_text("min-busy = 70\n")
+    assert "limits.txt:1: min-busy does not take" in run("check", "--budget", budget, path, expect=2).err
 
 
 @pytest.mark.parametrize("option, value", [("--min-busy", "101%"), ("--min-busy", "0.7"), ("--max-step", "120"),

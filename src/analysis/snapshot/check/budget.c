@@ -4,14 +4,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "analysis/snapshot/categories/category_rules.h"
 #include "base/buf.h"
 #include "base/number.h"
+#include "base/setting.h"
 #include "base/size.h"
 #include "base/str.h"
-#include "base/utf8.h"
 
 enum { TEXT_SHOWN = 60, MILLION = 1000000 };
 
@@ -24,6 +23,8 @@ enum takes {
     TAKES_SHARE,
     TAKES_AMOUNT,  /* a size, or a share of the baseline's */
     TAKES_SUBJECT, /* SUBJECT=AMOUNT */
+    TAKES_PART,    /* a share of a trace's time */
+    TAKES_TIME,
 };
 
 const char *const limit_names[LIMIT_KINDS] = {
@@ -46,6 +47,10 @@ const char *const limit_names[LIMIT_KINDS] = {
     [LIMIT_DELTA] = "max-delta",
     [LIMIT_SITE_DELTA] = "max-site-delta",
     [LIMIT_NEW_SITE] = "no-new-site",
+    [LIMIT_TRACE_BUSY] = "min-busy",
+    [LIMIT_TRACE_IDLE] = "max-idle",
+    [LIMIT_TRACE_STEP] = "max-step",
+    [LIMIT_TRACE_MEMORY] = "max-memory-peak",
 };
 
 static const uint8_t takes_of[LIMIT_KINDS] = {
@@ -58,22 +63,14 @@ static const uint8_t takes_of[LIMIT_KINDS] = {
     [LIMIT_HEADROOM] = TAKES_SIZE,   [LIMIT_OOM] = TAKES_NOTHING,
     [LIMIT_RETRY] = TAKES_NOTHING,   [LIMIT_UNKNOWN_SHARE] = TAKES_SHARE,
     [LIMIT_DELTA] = TAKES_AMOUNT,    [LIMIT_SITE_DELTA] = TAKES_SIZE,
-    [LIMIT_NEW_SITE] = TAKES_SIZE,
+    [LIMIT_NEW_SITE] = TAKES_SIZE,   [LIMIT_TRACE_BUSY] = TAKES_PART,
+    [LIMIT_TRACE_IDLE] = TAKES_PART, [LIMIT_TRACE_STEP] = TAKES_TIME,
+    [LIMIT_TRACE_MEMORY] = TAKES_SIZE,
 };
 
 static int shown(str text)
 {
     return text.len > TEXT_SHOWN ? TEXT_SHOWN : (int)text.len;
-}
-
-static str trimmed(str text)
-{
-    while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
-        text = (str){ text.ptr + 1, text.len - 1 };
-    while (text.len > 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t' ||
-                            text.ptr[text.len - 1] == '\r'))
-        text.len--;
-    return text;
 }
 
 /* The library counts in signed bytes. */
@@ -90,7 +87,7 @@ static bool read_bytes(str text, uint64_t *ret)
 static bool read_share(str text, uint64_t *ret)
 {
     struct decimal n;
-    if (!decimal_take(&text, &n) || !str_equal(trimmed(text), S("%")))
+    if (!decimal_take(&text, &n) || !str_equal(setting_trimmed(text), S("%")))
         return false;
     if (n.whole > MILLIONTHS_MOST)
         return false;
@@ -121,6 +118,20 @@ static enum vrs_status read_amount(str name, enum takes takes, str text, struct 
     }
     return vrs_fail(err, VRS_USAGE, "%.*s does not take \"%.*s\": %s", shown(name), name.ptr,
                     shown(text), text.len == 0 ? "" : text.ptr, wanted);
+}
+
+/* What a snapshot has no value for is read only to be sure that it makes sense. */
+static enum vrs_status read_of_traces(str name, enum takes takes, str text, struct vrs_error *err)
+{
+    uint64_t share = 0;
+    int64_t ns = 0;
+    bool is_part = takes == TAKES_PART;
+    if (is_part ? share_read(text, &share) && share <= MILLION : duration_read(text, &ns))
+        return VRS_OK;
+    return vrs_fail(err, VRS_USAGE, "%.*s does not take \"%.*s\": %s", shown(name), name.ptr,
+                    shown(text), text.len == 0 ? "" : text.ptr,
+                    is_part ? "a share of at most 100%, such as 70%"
+                            : "a time, such as 120ms, 1.5s or 800us");
 }
 
 static enum vrs_status read_category(str subject, struct limit *l, struct vrs_error *err)
@@ -179,12 +190,12 @@ static enum vrs_status read_subject(struct budget *b, str value, struct limit *l
     size_t at = value.len;
     while (at > 0 && value.ptr[at - 1] != '=')
         at--;
-    str subject = trimmed((str){ value.ptr, at == 0 ? 0 : at - 1 });
+    str subject = setting_trimmed((str){ value.ptr, at == 0 ? 0 : at - 1 });
     if (subject.len == 0)
         return vrs_fail(err, VRS_USAGE, "%s takes two parts, as %s, not \"%.*s\"",
                         limit_names[l->kind], example, shown(value),
                         value.len == 0 ? "" : value.ptr);
-    str amount = trimmed((str){ value.ptr + at, value.len - at });
+    str amount = setting_trimmed((str){ value.ptr + at, value.len - at });
     TRY(read_amount(str_from(limit_names[l->kind]), TAKES_AMOUNT, amount, &l->amount, err));
     *ret_subject = subject;
     if (l->kind == LIMIT_CATEGORY)
@@ -314,54 +325,28 @@ enum vrs_status budget_set(struct budget *b, str name, str value, struct vrs_err
                             limit_names[kind]);
     } else if (takes == TAKES_SUBJECT) {
         TRY(read_subject(b, value, &l, &subject, err));
+    } else if (takes == TAKES_PART || takes == TAKES_TIME) {
+        TRY(read_of_traces(name, takes, value, err));
     } else {
         TRY(read_amount(name, takes, value, &l.amount, err));
     }
     return add(b, &l, subject, err);
 }
 
-/* The line without its comment: from a "#" that begins it or stands behind a blank. */
-static str without_comment(str line)
+/* A line of a file; the budget knows it while it is set. */
+static enum vrs_status take_line(void *arg, unsigned line, str name, str value,
+                                 struct vrs_error *err)
 {
-    for (size_t i = 0; i < line.len; i++)
-        if (line.ptr[i] == '#' && (i == 0 || line.ptr[i - 1] == ' ' || line.ptr[i - 1] == '\t'))
-            return (str){ line.ptr, i };
-    return line;
-}
-
-static enum vrs_status read_line(struct budget *b, str line, struct vrs_error *err)
-{
-    if (!utf8_valid(line) || memchr(line.ptr, '\0', line.len) != NULL)
-        return vrs_fail(err, VRS_USAGE, "this is not a text file; a line is \"max-peak = 24GiB\"");
-    line = trimmed(without_comment(line));
-    if (line.len == 0)
-        return VRS_OK;
-    size_t equal = str_find(line, S("="));
-    str name = trimmed((str){ line.ptr, equal });
-    str value =
-        equal == line.len ? S("") : trimmed((str){ line.ptr + equal + 1, line.len - equal - 1 });
-    return budget_set(b, name, value, err);
+    struct budget *b = arg;
+    b->line = line;
+    enum vrs_status status = budget_set(b, name, value, err);
+    b->line = 0;
+    return status;
 }
 
 enum vrs_status budget_read(struct budget *b, str file, str text, struct vrs_error *err)
 {
-    text = utf8_without_mark(text);
-    file = str_path_end(file);
-    for (unsigned number = 1; text.len > 0; number++) {
-        size_t len = str_find(text, S("\n"));
-        struct vrs_error why;
-        b->line = number;
-        enum vrs_status status = len == 0 ? VRS_OK : read_line(b, (str){ text.ptr, len }, &why);
-        b->line = 0;
-        if (status == VRS_USAGE)
-            return vrs_fail(err, VRS_USAGE, "%.*s:%u: %s", (int)file.len, file.ptr, number,
-                            why.message);
-        if (status != VRS_OK)
-            return vrs_no_memory(err);
-        len += len < text.len;
-        text = (str){ text.ptr + len, text.len - len };
-    }
-    return VRS_OK;
+    return settings_read(file, text, take_line, b, err);
 }
 
 static bool compares(enum limit_kind kind)
@@ -393,6 +378,22 @@ enum vrs_status budget_check(const struct budget *b, bool has_baseline, struct v
                         "headroom is what is left of the device's memory: add "
                         "--capacity SIZE");
     return VRS_OK;
+}
+
+bool limit_is_of_traces(enum limit_kind kind)
+{
+    return kind >= LIMIT_TRACE_BUSY && kind < LIMIT_KINDS;
+}
+
+enum vrs_status budget_check_own(const struct budget *b, struct vrs_error *err)
+{
+    for (uint32_t i = 0; i < b->limits; i++)
+        if (!limit_is_of_traces(b->limit[i].kind))
+            return VRS_OK;
+    return vrs_fail(err, VRS_USAGE,
+                    "a memory snapshot, and none of the limits is one of snapshots: --max-peak, "
+                    "--max-reserved, --no-oom and others (%s is one of profiler traces)",
+                    b->limits == 0 ? "--min-busy" : limit_names[b->limit[0].kind]);
 }
 
 int64_t amount_of(struct amount amount, int64_t whole)

@@ -36,6 +36,12 @@ enum limit_kind {
     LIMIT_DELTA,
     LIMIT_SITE_DELTA,
     LIMIT_NEW_SITE,
+    /* Of profiler traces: no snapshot has a value for the rest, but the same files of limits serve
+     * both. */
+    LIMIT_TRACE_BUSY,
+    LIMIT_TRACE_IDLE,
+    LIMIT_TRACE_STEP,
+    LIMIT_TRACE_MEMORY,
     LIMIT_KINDS
 };
 extern const char *const limit_names[LIMIT_KINDS];
@@ -84,6 +90,11 @@ enum vrs_status budget_read(struct budget *b, str file, str text, struct vrs_err
 /* VRS_USAGE where limits are missing, or what they need. */
 enum vrs_status budget_check(const struct budget *b, bool has_baseline,
                              struct vrs_error *err) MUST_CHECK;
+
+bool limit_is_of_traces(enum limit_kind kind);
+
+/* VRS_USAGE where all limits are of traces, so that nothing of a snapshot would be checked. */
+enum vrs_status budget_check_own(const struct budget *b, struct vrs_error *err) MUST_CHECK;
 
 /* The bytes that an amount means of `whole` (INT64_MAX where they are more).  A part is rounded
  * down, which leaves "more than" as it is for whole numbers. */

@@ -84,7 +84,8 @@ static void show_limit(const struct limit *limit, struct check_row *row)
     row->measure = limit->kind == LIMIT_UNKNOWN_SHARE                       ? CHECK_RATIO
                    : limit->kind == LIMIT_OOM || limit->kind == LIMIT_RETRY ? CHECK_COUNT
                                                                             : CHECK_BYTES;
-    row->limit_known = row->measure == CHECK_RATIO || !limit->amount.relative;
+    row->limit_known = !limit_is_of_traces(limit->kind) &&
+                       (row->measure == CHECK_RATIO || !limit->amount.relative);
     row->limit = (int64_t)limit->amount.bytes;
     row->limit_ratio = (double)limit->amount.millionths / MILLION;
 }
@@ -236,6 +237,8 @@ static bool applies(const struct study *s, const struct check_question *q,
                     const struct limit *limit, bool *ret_missing)
 {
     *ret_missing = false;
+    if (limit_is_of_traces(limit->kind))
+        return q->speaks_for_others;
     if (limit->kind != LIMIT_DEVICE_PEAK || s->r->devices.number[s->device] == limit->device)
         return true;
     bool asked = q->device == 0 || q->device == (int64_t)limit->device + 1;
@@ -260,6 +263,10 @@ static enum vrs_status fill_row(const struct proven_study *proven, const struct 
     if (row->name.ptr == NULL)
         return vrs_no_memory(err);
     show_limit(limit, row);
+    if (limit_is_of_traces(limit->kind)) {
+        undecided(row, "other_kind", "a limit of profiler traces");
+        return VRS_OK;
+    }
     if (missing) {
         undecided(row, "no_such_device", "the recording does not have this device");
         return VRS_OK;

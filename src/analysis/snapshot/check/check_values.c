@@ -636,6 +636,10 @@ static enum vrs_status value_of(struct parts *parts, const struct proven_study *
         return value_of_retries(proven, v);
     case LIMIT_UNKNOWN_SHARE:
         return value_of_unknown_share(proven, v);
+    case LIMIT_TRACE_BUSY: /* of which no snapshot has a value */
+    case LIMIT_TRACE_IDLE:
+    case LIMIT_TRACE_STEP:
+    case LIMIT_TRACE_MEMORY:
     case LIMIT_KINDS:
         break;
     }

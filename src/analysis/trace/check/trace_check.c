@@ -1,4 +1,4 @@
-/* trace_check.c - reads limits of traces and judges each by its value. */
+/* trace_check.c - judges each limit of a trace by its value. */
 #include "analysis/trace/check/trace_check.h"
 
 #include <stdbool.h>
@@ -7,20 +7,10 @@
 
 #include "analysis/trace/memory/memory.h"
 #include "base/bytes.h"
-#include "base/size.h"
 #include "base/statistics.h"
 #include "model/trace.h"
 
-#define MILLION 1e6
-
-enum { EXIT_EXCEEDED = 1, EXIT_UNDECIDED = 4, TEXT_SHOWN = 60, ALL_MILLIONTHS = 1000000 };
-
-const char *const trace_limit_names[TRACE_LIMITS] = {
-    [TRACE_LIMIT_MIN_BUSY] = "min-busy",
-    [TRACE_LIMIT_MAX_IDLE] = "max-idle",
-    [TRACE_LIMIT_MAX_STEP] = "max-step",
-    [TRACE_LIMIT_MAX_MEMORY_PEAK] = "max-memory-peak",
-};
+enum { EXIT_EXCEEDED = 1, EXIT_UNDECIDED = 4 };
 
 const char *const trace_outcome_names[TRACE_OUTCOMES] = {
     [TRACE_PASS] = "pass",
@@ -33,54 +23,14 @@ static const uint8_t measure_of[TRACE_LIMITS] = {
     [TRACE_LIMIT_MAX_IDLE] = TRACE_RATIO,
     [TRACE_LIMIT_MAX_STEP] = TRACE_NS,
     [TRACE_LIMIT_MAX_MEMORY_PEAK] = TRACE_BYTES,
+    [TRACE_LIMIT_OTHER] = TRACE_NO_MEASURE,
 };
 
-/* Limits. */
-
-static bool value_read(struct trace_limit *l, str value)
-{
-    uint64_t n = 0;
-    switch ((enum trace_measure)measure_of[l->kind]) {
-    case TRACE_RATIO:
-        if (!share_read(value, &n) || n > ALL_MILLIONTHS)
-            return false;
-        l->ratio = (double)n / MILLION;
-        return true;
-    case TRACE_NS:
-        return duration_read(value, &l->value);
-    case TRACE_BYTES:
-        if (!size_read(value, &n) || n > INT64_MAX)
-            return false;
-        l->value = (int64_t)n;
-        return true;
-    }
-    return false;
-}
-
-enum vrs_status trace_limit_read(str name, str value, struct trace_limit *ret,
-                                 struct vrs_error *err)
-{
-    static const char *const wanted[] = {
-        [TRACE_RATIO] = "a share of at most 100%, such as 70%",
-        [TRACE_NS] = "a time, such as 120ms, 1.5s or 800us",
-        [TRACE_BYTES] = "a size, such as 24GiB, 512MiB or a number of bytes",
-    };
-    struct trace_limit l = { 0 };
-    while (l.kind < TRACE_LIMITS && !str_equal(name, str_from(trace_limit_names[l.kind])))
-        l.kind++;
-    int shown = name.len > TEXT_SHOWN ? TEXT_SHOWN : (int)name.len;
-    if (l.kind == TRACE_LIMITS)
-        return vrs_fail(err, VRS_USAGE,
-                        "there is no limit \"%.*s\" of traces; min-busy, max-idle, max-step and "
-                        "max-memory-peak are accepted",
-                        shown, name.ptr);
-    if (!value_read(&l, value))
-        return vrs_fail(err, VRS_USAGE, "%.*s does not take \"%.*s\": %s", shown, name.ptr,
-                        value.len > TEXT_SHOWN ? TEXT_SHOWN : (int)value.len,
-                        value.len == 0 ? "" : value.ptr, wanted[measure_of[l.kind]]);
-    *ret = l;
-    return VRS_OK;
-}
+const char *const trace_time_names[TRACE_TIMES] = {
+    [TRACE_TIME_NONE] = "none",
+    [TRACE_TIME_STEPS] = "steps",
+    [TRACE_TIME_WINDOW] = "window",
+};
 
 /* Values. */
 
@@ -91,16 +41,19 @@ static void undecided(struct trace_check_row *row, static_text reason, static_te
     row->reason_text = text;
 }
 
-/* The device that was busy least. */
+/* The device that was busy least, in the time that the page leads with: that of the steps where
+ * there are any. */
 static void find_busy(const struct trace_report *r, struct trace_check_row *row)
 {
     double least = -1;
     for (uint32_t i = 0; i < r->devices; i++) {
-        double busy = r->device[i].busy;
+        const struct trace_device *d = &r->device[i];
+        double busy = d->steps_busy >= 0 ? d->steps_busy : d->busy;
         if (busy < 0 || (least >= 0 && busy >= least))
             continue;
         least = busy;
-        row->device = r->device[i].device;
+        row->device = d->device;
+        row->of_time = d->steps_busy >= 0 ? TRACE_TIME_STEPS : TRACE_TIME_WINDOW;
     }
     row->known = least >= 0;
     row->value_ratio = row->kind == TRACE_LIMIT_MIN_BUSY ? least : 1 - least;
@@ -167,6 +120,9 @@ static bool find_value(const struct trace_report *r, struct arena *arena,
     case TRACE_LIMIT_MAX_MEMORY_PEAK:
         find_peak(r, row);
         break;
+    case TRACE_LIMIT_OTHER:
+        undecided(row, "other_kind", "a limit of memory snapshots");
+        break;
     case TRACE_LIMITS:
         break;
     }
@@ -209,6 +165,8 @@ bool trace_check_make(const struct trace_report *r, const struct trace_limit *li
                                          .measure = measure_of[limit[i].kind],
                                          .limit = limit[i].value,
                                          .limit_ratio = limit[i].ratio,
+                                         .name = limit[i].name,
+                                         .asked = limit[i].asked,
                                          .device = { NULL, 0 } };
         if (!find_value(r, arena, row))
             return false;

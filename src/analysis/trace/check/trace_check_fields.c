@@ -27,6 +27,12 @@ static bool has_steps(const void *of, const void *above)
     return ((const struct trace_check_row *)of)->steps > 0;
 }
 
+static bool has_time(const void *of, const void *above)
+{
+    (void)above;
+    return ((const struct trace_check_row *)of)->of_time != TRACE_TIME_NONE;
+}
+
 static bool has_reason(const void *of, const void *above)
 {
     (void)above;
@@ -41,8 +47,7 @@ static const struct row_type reason_row_type =
     LINE_ROW_TYPE("trace_check_reason", struct trace_check_row, reason_fields);
 
 static const struct field limit_fields[] = {
-    { "name", "limit", UNIT_NONE, FIELD_NAME, FIELD_AT(struct trace_check_row, kind),
-      FIELD_NAMES(trace_limit_names) },
+    { "name", "limit", UNIT_NONE, FIELD_TEXT, FIELD_AT(struct trace_check_row, name) },
     { "result", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct trace_check_row, outcome),
       FIELD_NAMES(trace_outcome_names) },
     { "limit_ratio", NULL, UNIT_RATIO, FIELD_REAL, FIELD_AT(struct trace_check_row, limit_ratio),
@@ -60,6 +65,8 @@ static const struct field limit_fields[] = {
     { "device", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct trace_check_row, device) },
     { "steps", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct trace_check_row, steps),
       .when = has_steps },
+    { "time", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct trace_check_row, of_time),
+      FIELD_NAMES(trace_time_names), .when = has_time },
     { "reason", NULL, UNIT_NONE, FIELD_ROW, .offset = 0, .row = &reason_row_type,
       .when = has_reason },
 };

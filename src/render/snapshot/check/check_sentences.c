@@ -37,6 +37,10 @@ const char *const limit_meanings[LIMIT_KINDS] = {
     [LIMIT_DELTA] = "growth of the peak against the baseline",
     [LIMIT_SITE_DELTA] = "growth of a site against the baseline",
     [LIMIT_NEW_SITE] = "the bytes of a site that the baseline does not have",
+    [LIMIT_TRACE_BUSY] = "of profiler traces: the share of time that a device is busy",
+    [LIMIT_TRACE_IDLE] = "of profiler traces: the share of time that a device is idle",
+    [LIMIT_TRACE_STEP] = "of profiler traces: the median of a step",
+    [LIMIT_TRACE_MEMORY] = "of profiler traces: the peak that memory events have",
 };
 
 void check_place_words(struct buf *to, const struct devices_answer *answer,
