@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -116,6 +117,23 @@ enum vrs_status answer_open_any(const struct common *common, const char *path, b
     struct vrs_limits limits;
     struct vrs_open_options options = open_options(common, alone, &limits);
     return vrs_open_any(path, &options, ret_file, ret_trace, err);
+}
+
+enum vrs_status answer_refuse_of_snapshots(const struct common *common, const char *own,
+                                           struct vrs_error *err)
+{
+    const char *option = own != NULL                ? own
+                         : common->device != 0      ? "--device"
+                         : common->replay != NULL   ? "--replay"
+                         : common->user_root != NULL ? "--user-root"
+                         : common->library != NULL  ? "--library"
+                                                    : NULL;
+    if (option == NULL)
+        return VRS_OK;
+    *err = (struct vrs_error){ VRS_USAGE, UINT64_MAX, "" };
+    snprintf(err->message, sizeof err->message, "a profiler trace, and %s is of memory snapshots",
+             option);
+    return VRS_USAGE;
 }
 
 static void ask_trace(struct work *w, const struct vrs_trace *trace, const char *path,

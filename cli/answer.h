@@ -63,6 +63,12 @@ int answer_run(const struct command *command, const struct verb_question *questi
 int answer_files(const struct command *command, const struct verb_question *question, int count,
                  char *const *files);
 
+/* Of a verb that reads traces too: VRS_USAGE where an option was given that means something of
+ * memory snapshots alone, which would be ignored.  `own` is such an option of the verb itself, or
+ * NULL. */
+enum vrs_status answer_refuse_of_snapshots(const struct common *common, const char *own,
+                                           struct vrs_error *err);
+
 /* The parts of it that verbs of another form share. */
 
 /* `alone`: the only file, so that its progress is shown and one question may use all threads. */

@@ -161,6 +161,8 @@ static enum vrs_status ask_trace(const struct vrs_trace *trace, const char *path
         err->offset = UINT64_MAX;
         return VRS_USAGE;
     }
+    if (answer_refuse_of_snapshots(&s->common, NULL, err) != VRS_OK)
+        return VRS_USAGE;
     struct vrs_trace_check_options o = trace_options_of(s, path);
     return vrs_trace_check(trace, &o, ret, err);
 }

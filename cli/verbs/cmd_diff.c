@@ -134,6 +134,7 @@ static const char *snapshot_option(const struct diff_settings *s)
            : s->per != NULL       ? "--per"
            : s->to_device != 0    ? "--to-device"
            : s->common.device != 0 ? "--device"
+           : s->common.replay != NULL ? "--replay"
            : s->common.stacks     ? "--stacks"
                                   : NULL;
 }

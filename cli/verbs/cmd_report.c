@@ -2,7 +2,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "answer.h"
 #include "command.h"
@@ -102,14 +101,12 @@ static enum vrs_status ask_trace(const struct vrs_trace *trace, const char *path
                                  struct vrs_error *err)
 {
     const struct report_settings *s = settings;
-    if (s->markdown || s->trust) {
-        snprintf(err->message, sizeof err->message,
-                 "a profiler trace, and %s is of memory snapshots",
-                 s->markdown ? "--markdown" : "--trust");
-        err->status = VRS_USAGE;
-        err->offset = UINT64_MAX;
+    const char *own = s->markdown ? "--markdown"
+                      : s->trust  ? "--trust"
+                      : s->quick  ? "--quick"
+                                  : NULL;
+    if (answer_refuse_of_snapshots(&s->common, own, err) != VRS_OK)
         return VRS_USAGE;
-    }
     struct vrs_trace_options o = { .size = sizeof o, .path = path };
     return vrs_trace_report(trace, &o, ret, err);
 }

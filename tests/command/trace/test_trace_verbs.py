@@ -71,6 +71,18 @@ def test_pages_of_snapshots_alone(tmp_path, option):
     assert said.out == "" and option in said.err
 
 
+@pytest.mark.parametrize("option", [["--device", "0"], ["--replay", "never"], ["--user-root", "."], ["--library", "*"],
+                                    ["--quick"]])
+def test_options_of_snapshots_are_not_ignored(tmp_path, option):
+    path = write(tmp_path, "a.json", trace(steps(1000)))
+    verbs = [["report"]] if option == ["--quick"] else [["report"], ["check", "--max-step", "1s"]]
+    for verb in verbs:
+        said = run(*verb, *option, path, expect=2)
+        assert said.out == "" and f"{option[0]} is of memory snapshots" in said.err
+    said = run("diff", "--replay", "never", path, path, expect=2)
+    assert "--replay is of memory snapshots" in said.err
+
+
 # Limits -------------------------------------------------------------------------------
 
 def check(folder, top, *limits, expect=0, **more):
