@@ -65,7 +65,8 @@ static void put_ratio(struct buf *to, double ratio)
 static void put_steps(struct buf *to, const struct style *style, const struct trace_diff_side *side)
 {
     if (side->is_whole) {
-        buf_text(to, "no steps: compared as a whole");
+        buf_text(to, side->has_other_steps ? "compared as a whole, since the other has no steps"
+                                           : "no steps: compared as a whole");
         return;
     }
     if (side->step.ptr != NULL) {

@@ -225,3 +225,18 @@ def test_hostile_names(tmp_path):
         event["name"] += "\x1b[2J\u202e" if event["cat"] == "cpu_op" else ""
     said = run("diff", write(tmp_path, "a.json", trace(a)), write(tmp_path, "b.json", trace(b)), expect=0)
     assert "\x1b" not in said.out and "\u202e" not in said.out
+
+
+def test_steps_are_never_compared_with_a_whole_trace(tmp_path):
+    """Where one has no steps, both are compared from the first event to the last, and the page says so."""
+    bare = write(tmp_path, "bare.json", trace([span("aten::mm", "cpu_op", 0, 5000)]))
+    stepped = write(tmp_path, "steps.json", trace(steps(1000, 1000, 1000)))
+    for a, b in ((bare, stepped), (stepped, bare)):
+        said = run("diff", "-j", a, b, expect=0).json()
+        assert [(said[s]["whole"], said[s]["steps"]) for s in "ab"] == [(True, 1)] * 2
+        both = {"bare.json": 5000, "steps.json": 3000}
+        row = said["step"][0] if "step" in said else said["steps"][0]
+        assert (row["a"]["median_ns"], row["b"]["median_ns"]) == (both[a.name], both[b.name])
+        assert "since the other has no steps" in run("diff", a, b, expect=0).out
+    said = run("diff", "--at", "step:1", "--to", "step:1", stepped, bare, expect=2)
+    assert said.out == ""

@@ -396,7 +396,7 @@ static struct trace_diff_value time_value(const struct side *s, uint32_t which, 
     uint32_t count = 0;
     for (uint32_t i = 0; i < s->report.steps; i++) {
         int64_t ns = time_of_step(&s->report.step[i], which);
-        if (s->place[i] != NO_ROW && ns != 0)
+        if (!s->about->is_whole && s->place[i] != NO_ROW && ns != 0)
             room[count++] = (double)ns;
     }
     if (s->about->is_whole)
@@ -514,10 +514,30 @@ static bool apply_limit(struct comparing_traces *c)
     return true;
 }
 
+/* A whole trace is no step: beside one without steps the other is compared as a whole, too. */
+static enum vrs_status pair_sides(struct comparing_traces *c, struct vrs_error *err)
+{
+    if (c->ret->a.is_whole == c->ret->b.is_whole)
+        return VRS_OK;
+    const int i = c->ret->a.is_whole ? 1 : 0;
+    struct trace_diff_side *about = c->side[i].about;
+    if (c->q->step[i] >= 0)
+        return vrs_fail(err, VRS_USAGE,
+                        "%s has no steps, which one step of %s cannot be compared with; name no "
+                        "step, and both are compared as a whole",
+                        i == 1 ? "A" : "B", i == 1 ? "B" : "A");
+    about->has_other_steps = true;
+    about->is_whole = true;
+    about->steps = 1;
+    about->dropped = 0;
+    return VRS_OK;
+}
+
 static enum vrs_status compare(struct comparing_traces *c, struct vrs_error *err)
 {
     for (int i = 0; i < 2; i++)
         TRY(side_make(c, i, err));
+    TRY(pair_sides(c, err));
     struct trace_diff *d = c->ret;
     bool ok = times_make(c) && table_make(c, add_ops, &d->op) &&
               table_make(c, add_kernels, &d->kernel) && table_make(c, add_gaps, &d->gap) &&

@@ -1,7 +1,7 @@
 /* trace_diff.h - what changed from one trace to another, or between two steps of one, beyond noise.
  *
- * Compared are the plain steps of both sides, without warm-up, empty and cut ones; a trace without
- * steps is one step as a whole.  Rows are matched by their names.  A row's value in a step is what
+ * Compared are the plain steps of both sides, without warm-up, empty and cut ones; where a trace has
+ * no steps, both are one step as a whole.  Rows are matched by their names.  A row's value in a step is what
  * began in it on the host, or what was launched from there.  Its interval is the median ± 1.96 *
  * 1.253 * deviation / sqrt(steps): where those of both sides do not meet, one is faster. */
 #ifndef VRS_ANALYSIS_TRACE_DIFF_TRACE_DIFF_H
@@ -69,7 +69,8 @@ struct trace_diff_side {
     uint32_t steps;   /* compared */
     uint32_t dropped; /* warm-up, empty or cut, or not the one asked for */
     str step;         /* the only one that was asked for; ptr NULL: all */
-    bool is_whole;    /* the trace has no steps */
+    bool is_whole;    /* the trace has no steps, or the other one has none */
+    bool has_other_steps; /* the latter */
 };
 
 /* A limit for the change of the first row of `step`. */
