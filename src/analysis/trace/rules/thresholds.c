@@ -1,10 +1,12 @@
 /* thresholds.c - the thresholds of the rules, and how a user replaces one. */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/trace/rules/rules.h"
 #include "base/fail.h"
 #include "base/number.h"
+#include "base/size.h"
 #include "base/str.h"
 
 const struct trace_threshold_row trace_thresholds[TRACE_THRESHOLDS] = {
@@ -65,10 +67,26 @@ void trace_limits_init(struct trace_limits *ret)
         ret->at[i] = trace_thresholds[i].value;
 }
 
+/* A number in the unit of the threshold's name, or as people write it: 70%, 10us, 16MiB. */
+static bool read_threshold(str name, str text, double *ret)
+{
+    const double most = 1e18, million = 1e6;
+    uint64_t n = 0;
+    int64_t ns = 0;
+    if (str_ends(name, S("_ratio")) && share_read(text, &n))
+        *ret = (double)n / million;
+    else if (str_ends(name, S("_ns")) && duration_read(text, &ns))
+        *ret = (double)ns;
+    else if (str_ends(name, S("_bytes")) && size_read(text, &n))
+        *ret = (double)n;
+    else if (!number_real(text, ret))
+        return false;
+    return *ret >= 0 && *ret <= most;
+}
+
 enum vrs_status trace_limits_set(struct trace_limits *limits, str text, struct vrs_error *err)
 {
     enum { SHOWN = 40 };
-    const double most = 1e18;
     size_t equals = str_find(text, S("="));
     str name = { text.ptr, equals };
     uint32_t at = 0;
@@ -81,8 +99,9 @@ enum vrs_status trace_limits_set(struct trace_limits *limits, str text, struct v
     double value;
     if (number.len > 0)
         number = (str){ number.ptr + 1, number.len - 1 };
-    if (!number_real(number, &value) || !(value >= 0 && value <= most))
-        return vrs_fail(err, VRS_USAGE, "the threshold %s is a number from 0 on, not \"%.*s\"",
+    if (!read_threshold(name, number, &value))
+        return vrs_fail(err, VRS_USAGE, "the threshold %s is a number from 0 on, or as 70%%, 10us or 16MiB by the "
+                        "unit in its name, not \"%.*s\"",
                         trace_thresholds[at].name, (int)(number.len < SHOWN ? number.len : SHOWN),
                         number.ptr);
     limits->at[at] = value;
