@@ -1,7 +1,9 @@
 /* trace_rewrite.c - reads a trace and writes it, or a part of it, as a profiler would have. */
 #include "trace_rewrite.h"
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "command.h"
 #include "inputs.h"
@@ -13,6 +15,17 @@
 bool trace_rewrite_wanted(const struct trace_rewrite *r)
 {
     return r->repair || r->slice != NULL || r->drop_python || r->min_duration != NULL;
+}
+
+/* The name would say that it is packed, which it is not. */
+static const char *packing_of(const char *output)
+{
+    static const char *const ends[] = { ".gz", ".zst" };
+    size_t len = output == NULL ? 0 : strlen(output);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (len > strlen(ends[i]) && strcmp(output + len - strlen(ends[i]), ends[i]) == 0)
+            return ends[i];
+    return NULL;
 }
 
 static bool read_words(const struct common *common, const struct trace_rewrite *r, int files,
@@ -28,6 +41,10 @@ static bool read_words(const struct common *common, const struct trace_rewrite *
     else if (common->json || common->csv)
         message("--%s writes a trace, not %s; leave one of them out",
                 r->repair ? "repair" : "slice", common->json ? "--json" : "--csv");
+    else if (packing_of(common->output) != NULL)
+        message("-o %s: a trace is written as plain JSON; leave \"%s\" out, or leave -o out and pipe "
+                "it to gzip or zstd",
+                common->output, packing_of(common->output));
     else if (files != 1)
         message("--%s takes one FILE", r->repair ? "repair" : "slice");
     else if (r->min_duration != NULL && !vrs_duration(r->min_duration, &ret->min_duration_ns))

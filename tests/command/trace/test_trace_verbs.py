@@ -220,3 +220,38 @@ def test_stats_are_said_beside_the_answer():
                       r"\d+ events/s; answered after ([\d.]+) s; 0 bytes skipped; resident at most [\d.]+ MB$", told.err.strip())
     assert found and (int(found[1]), int(found[2])) == (len(unpacked), len(json.loads(unpacked)["traceEvents"]))
     assert float(found[3]) <= float(found[4])
+
+
+# Words --------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("data", [b"#!/bin/sh\necho hello\n", b"\x93\x01\x9f\xfa random bytes\x00\x01", b"PK\x03\x04 zip"])
+def test_each_verb_names_what_writes_its_own_files(tmp_path, data):
+    path = tmp_path / "a.json"
+    path.write_bytes(data)
+    said = run("trace", path, expect=3).err
+    assert "export_chrome_trace" in said and "_dump_snapshot" not in said and "memory snapshot" not in said
+    said = run("peak", path, expect=3).err
+    assert "_dump_snapshot" in said and "export_chrome_trace" not in said
+
+
+@pytest.mark.parametrize("order", ["utf-32-le", "utf-32-be"])
+def test_utf_32_is_called_so(tmp_path, order):
+    (tmp_path / "a.json").write_bytes("\ufeff{}     ".encode(order))
+    assert "UTF-32" in run("trace", tmp_path / "a.json", expect=3).err
+
+
+def test_thresholds_as_people_write_them(tmp_path):
+    path = write(tmp_path, "a.json", trace(steps(1000, 1000)))
+    for people, number in (("gpu-low-busy_ratio=70%", "gpu-low-busy_ratio=0.7"), ("small-kernel_ns=10us", "small-kernel_ns=10000"),
+                           ("pageable_bytes=16MiB", "pageable_bytes=16777216")):
+        said = run("trace", "-j", "--threshold", people, path, expect=0).json()
+        assert said["findings"] == run("trace", "-j", "--threshold", number, path, expect=0).json()["findings"]
+    for wrong in ("gpu-low-busy_ratio=10us", "small-kernel_ns=70%", "pageable_bytes=-1", "small-kernel_ns="):
+        assert "by the unit in its name" in run("trace", "--threshold", wrong, path, expect=2).err
+
+
+@pytest.mark.parametrize("end", [".gz", ".zst"])
+def test_a_rewritten_trace_is_never_called_packed(tmp_path, end):
+    path = write(tmp_path, "a.json", trace(steps(1000, 1000)))
+    said = run("trace", "--repair", "-o", tmp_path / ("b.json" + end), path, expect=2)
+    assert "plain JSON" in said.err and not (tmp_path / ("b.json" + end)).exists()
