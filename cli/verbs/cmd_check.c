@@ -3,7 +3,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,15 +151,6 @@ static enum vrs_status ask_trace(const struct vrs_trace *trace, const char *path
                                  struct vrs_error *err)
 {
     const struct check_settings *s = settings;
-    enum vrs_format format = format_of(s->format);
-    if (format != VRS_TEXT && format != VRS_JSON && format != VRS_CSV) {
-        snprintf(err->message, sizeof err->message,
-                 "a profiler trace, whose limits are shown as text, json or csv, not as %s",
-                 s->format);
-        err->status = VRS_USAGE;
-        err->offset = UINT64_MAX;
-        return VRS_USAGE;
-    }
     if (answer_refuse_of_snapshots(&s->common, NULL, err) != VRS_OK)
         return VRS_USAGE;
     struct vrs_trace_check_options o = trace_options_of(s, path);

@@ -38,7 +38,12 @@ const struct answer_kind trace_check_answer = {
     .verb = "trace-check",
     .bytes = sizeof(struct trace_check),
     .document = &trace_check_row_type,
-    .form = { [ANSWER_TEXT] = trace_check_text, [ANSWER_JSON] = answer_json, [ANSWER_CSV] = answer_csv },
+    .form = { [ANSWER_TEXT] = trace_check_text,
+              [ANSWER_JSON] = answer_json,
+              [ANSWER_CSV] = answer_csv,
+              [ANSWER_JUNIT] = trace_check_junit,
+              [ANSWER_MARKDOWN] = trace_check_markdown,
+              [ANSWER_SARIF] = trace_check_sarif },
 };
 
 const struct answer_kind trace_diff_answer = {

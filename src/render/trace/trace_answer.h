@@ -7,6 +7,7 @@
 extern const struct answer_kind trace_answer, trace_check_answer, trace_diff_answer;
 
 answer_renderer trace_answer_text, trace_answer_json, trace_answer_csv;
-answer_renderer trace_check_text, trace_diff_text, trace_diff_csv;
+answer_renderer trace_check_text, trace_check_junit, trace_check_markdown, trace_check_sarif;
+answer_renderer trace_diff_text, trace_diff_csv;
 
 #endif

@@ -9,6 +9,7 @@
 #include "render/answer/answer.h"
 #include "render/answer/next.h"
 #include "render/trace/trace_answer.h"
+#include "render/trace/trace_check_words.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
 #include "render/write/human.h"
@@ -16,35 +17,6 @@
 #include "render/write/text.h"
 
 enum check_column { OUTCOME, NAME, VALUE, ALLOWED, EVIDENCE, COLUMNS };
-
-static void put_amount(struct buf *to, const struct trace_check_row *row, int64_t value,
-                       double ratio)
-{
-    if (row->measure == TRACE_RATIO)
-        human_share(to, ratio);
-    else if (row->measure == TRACE_BYTES)
-        human_bytes(to, value);
-    else
-        human_ns(to, value > 0 ? (uint64_t)value : 0);
-}
-
-/* Why it is undecided, or whose value it is. */
-static void put_evidence(struct buf *to, const struct style *style,
-                         const struct trace_check_row *row)
-{
-    if (row->reason != NULL) {
-        buf_text(to, row->reason_text);
-    } else if (row->device.ptr != NULL) {
-        buf_text(to, "device ");
-        escape_text(to, row->device, style->ascii);
-        buf_text(to, row->of_time == TRACE_TIME_STEPS    ? ", of the steps"
-                     : row->of_time == TRACE_TIME_WINDOW ? ", first to last work"
-                                                      : "");
-    } else if (row->steps > 0) {
-        buf_text(to, row->steps > 1 ? "median of " : "");
-        human_counted(to, row->steps, "step", style->ascii);
-    }
-}
 
 static void fill_row(struct cells *cells, const struct style *style,
                      const struct trace_check_row *row, str *cell)
@@ -58,19 +30,11 @@ static void fill_row(struct cells *cells, const struct style *style,
     cell[OUTCOME] = cell_end(cells);
     escape_text(text, row->name, style->ascii);
     cell[NAME] = cell_end(cells);
-    if (row->known)
-        put_amount(text, row, row->value, row->value_ratio);
-    else
-        buf_char(text, '-');
+    trace_check_value_words(text, row);
     cell[VALUE] = cell_end(cells);
-    if (row->measure != TRACE_NO_MEASURE)
-        put_amount(text, row, row->limit, row->limit_ratio);
-    else if (row->asked.len > 0)
-        escape_text(text, row->asked, style->ascii);
-    else
-        buf_char(text, '-');
+    trace_check_limit_words(text, row, style->ascii);
     cell[ALLOWED] = cell_end(cells);
-    put_evidence(text, style, row);
+    trace_check_evidence_words(text, row, style->ascii);
     cell[EVIDENCE] = cell_end(cells);
 }
 
@@ -102,20 +66,6 @@ static void put_file(struct buf *to, const struct style *style, const struct tra
     escape_text(to, str_equal(path, S("-")) ? S("standard input") : path, style->ascii);
     paint_off(to, style);
     buf_text(to, check->file.complete ? ", profiler trace\n" : ", profiler trace, INCOMPLETE\n");
-}
-
-static void put_tally(struct buf *to, uint64_t all, uint64_t fails, uint64_t open)
-{
-    unsigned long long of = all;
-    if (fails == 0 && open == 0)
-        buf_format(to, all == 1 ? "the limit holds" : "all %llu limits hold", of);
-    if (fails > 0)
-        buf_format(to, "%llu of %llu limit%s exceeded", (unsigned long long)fails, of,
-                   all == 1 ? "" : "s");
-    if (open > 0)
-        buf_format(to, "%s%llu of %llu could not be decided", fails > 0 ? ", " : "",
-                   (unsigned long long)open, of);
-    buf_char(to, '\n');
 }
 
 /* Which part of `trace` tells more of a limit. */
@@ -150,17 +100,14 @@ void trace_check_text(struct out *out, const struct answer_set *set, bool severa
                       const struct render_options *options)
 {
     const struct trace_check *checks = set->answers;
-    uint64_t all = 0, fails = 0, open = 0;
     (void)several;
     for (uint32_t i = 0; i < set->count; i++) {
         put_file(&out->text, &options->style, &checks[i]);
         put_rows(&out->text, &options->style, &checks[i]);
         buf_char(&out->text, '\n');
-        all += checks[i].rows;
-        fails += checks[i].fails;
-        open += checks[i].inconclusive;
         out_flush(out, OUT_ENOUGH);
     }
-    put_tally(&out->text, all, fails, open);
+    trace_check_tally_words(&out->text, set);
+    buf_char(&out->text, '\n');
     put_first_failure(&out->text, &options->style, checks, set->count);
 }

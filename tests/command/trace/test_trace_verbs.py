@@ -2,6 +2,7 @@
 import gzip
 import json
 import re
+from xml.etree import ElementTree
 
 import pytest
 from recordings import writers
@@ -179,8 +180,6 @@ def test_limits_of_the_other_kind(tmp_path):
     mixed = run("check", "--max-peak", "1TiB", "--max-step", "1s", SNAPSHOT, path, expect=0).out
     assert "max-peak" in mixed and "max-step" in mixed
     run("check", "--max-peak", "1", "--max-step", "1s", SNAPSHOT, path, expect=1)
-    said = run("check", "--format", "junit", "--max-step", "1s", path, expect=2)
-    assert "junit" in said.err
 
 
 def test_limits_of_the_other_kind_are_undecided(tmp_path):
@@ -220,6 +219,25 @@ def test_stats_are_said_beside_the_answer():
                       r"\d+ events/s; answered after ([\d.]+) s; 0 bytes skipped; resident at most [\d.]+ MB$", told.err.strip())
     assert found and (int(found[1]), int(found[2])) == (len(unpacked), len(json.loads(unpacked)["traceEvents"]))
     assert float(found[3]) <= float(found[4])
+
+
+def test_limits_for_ci(tmp_path):
+    """JUnit, Markdown and SARIF of a trace say what the JSON says."""
+    path = write(tmp_path, "a|b.json", trace(steps(1000, 1000)))
+    limits = ["--min-busy", "99%", "--max-step", "1s", "--max-peak", "1GiB"]
+    for strict, code in (([], 1), (["--strict"], 1)):
+        suites = ElementTree.fromstring(run("check", *limits, *strict, "--format", "junit", path, expect=code).out)
+        assert {k: suites.get(k) for k in ("tests", "failures", "errors", "skipped")} == {
+            "tests": "3", "failures": "1", "errors": "01"[len(strict)], "skipped": "10"[len(strict)]}
+        cases = {c.get("name"): [e.tag for e in c] for c in suites.iter("testcase")}
+        assert cases == {"min-busy": ["failure"], "max-step": [], "max-peak": [["skipped"], ["error"]][len(strict)]}
+    assert "50.0 % of at least 99.0 %" in suites.find(".//failure").get("message")
+    lines = run("check", *limits, "--format", "markdown", path, expect=1).out.splitlines()
+    assert "1 of 3 limits exceeded, 1 of 3 could not be decided" in lines[0] and len(lines) == 7
+    assert [line.count("|") for line in lines[2:]] == [7] * 5
+    results = json.loads(run("check", *limits, "--format", "sarif", path, expect=1).out)["runs"][0]["results"]
+    assert [(r["ruleId"], r["kind"], r["level"]) for r in results] == [("min-busy", "fail", "error"), ("max-peak", "open", "none")]
+    assert results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith("a%7Cb.json")
 
 
 # Words --------------------------------------------------------------------------------

@@ -12,34 +12,8 @@
 #include "render/answer/answer.h"
 #include "render/snapshot/check/check_sentences.h"
 #include "render/snapshot/renderers.h"
-#include "render/write/escape.h"
-#include "render/write/markup.h"
+#include "render/write/junit.h"
 #include "render/write/out.h"
-
-/* Text of an element or attribute. */
-static void put_xml(struct buf *to, str text, bool ascii)
-{
-    struct buf plain;
-    buf_init(&plain, SIZE_MAX / 2);
-    escape_text(&plain, text, ascii);
-    markup_escaped(to, buf_slice(&plain));
-    buf_end(&plain, to);
-}
-
-static void put_attribute(struct buf *to, const char *name, str value, bool ascii)
-{
-    buf_format(to, " %s=\"", name);
-    put_xml(to, value, ascii);
-    buf_char(to, '"');
-}
-
-static void put_counts(struct buf *to, uint64_t tests, uint64_t failures, uint64_t errors,
-                       uint64_t skipped)
-{
-    buf_format(to, " tests=\"%llu\" failures=\"%llu\" errors=\"%llu\" skipped=\"%llu\">\n",
-               (unsigned long long)tests, (unsigned long long)failures, (unsigned long long)errors,
-               (unsigned long long)skipped);
-}
 
 /* "4.05 GiB of at most 4.00 GiB; event 148" */
 static void put_message(struct buf *to, const struct check_row *row, bool ascii)
@@ -54,7 +28,7 @@ static void put_message(struct buf *to, const struct check_row *row, bool ascii)
     check_evidence_words(&words, row);
     if (words.len == before + 2)
         words.len = before;
-    put_attribute(to, "message", buf_slice(&words), ascii);
+    junit_attribute(to, "message", buf_slice(&words), ascii);
     buf_end(&words, to);
 }
 
@@ -65,13 +39,13 @@ static void put_evidence(struct buf *to, const struct check_row *row, bool ascii
     for (uint32_t i = 0; i < check_sites_shown(row); i++) {
         words.len = 0;
         check_site_words(&words, &row->site[i], ascii);
-        put_xml(to, buf_slice(&words), ascii);
+        junit_text(to, buf_slice(&words), ascii);
         buf_char(to, '\n');
     }
     for (uint32_t i = 0; i < row->diffs; i++) {
         words.len = 0;
         check_diff_words(&words, &row->diff[i], ascii);
-        put_xml(to, buf_slice(&words), ascii);
+        junit_text(to, buf_slice(&words), ascii);
         buf_char(to, '\n');
     }
     buf_end(&words, to);
@@ -82,15 +56,15 @@ static void put_case(struct buf *to, str place, const struct check_row *row, boo
 {
     const char *element = row->outcome == CHECK_FAIL ? "failure" : strict ? "error" : "skipped";
     buf_text(to, "    <testcase");
-    put_attribute(to, "classname", place, ascii);
-    put_attribute(to, "name", row->name, ascii);
+    junit_attribute(to, "classname", place, ascii);
+    junit_attribute(to, "name", row->name, ascii);
     if (row->outcome == CHECK_PASS) {
         buf_text(to, "/>\n");
         return;
     }
     buf_format(to, ">\n      <%s", element);
     if (row->outcome == CHECK_FAIL || strict)
-        put_attribute(to, "type", row->outcome == CHECK_FAIL ? S("exceeded") : S("inconclusive"),
+        junit_attribute(to, "type", row->outcome == CHECK_FAIL ? S("exceeded") : S("inconclusive"),
                       ascii);
     put_message(to, row, ascii);
     if (check_sites_shown(row) + row->diffs > 0) {
@@ -111,8 +85,8 @@ static void put_suite(struct buf *to, const struct devices_answer *answer,
     check_place_words(&place, answer, device, ascii);
     uint32_t open = check->inconclusive;
     buf_text(to, "  <testsuite");
-    put_attribute(to, "name", buf_slice(&place), ascii);
-    put_counts(to, check->rows, check->fails, check->strict ? open : 0, check->strict ? 0 : open);
+    junit_attribute(to, "name", buf_slice(&place), ascii);
+    junit_counts(to, check->rows, check->fails, check->strict ? open : 0, check->strict ? 0 : open);
     for (uint32_t i = 0; i < check->rows; i++)
         put_case(to, buf_slice(&place), &check->row[i], check->strict, ascii);
     buf_text(to, "  </testsuite>\n");
@@ -123,14 +97,14 @@ static void put_suite(struct buf *to, const struct devices_answer *answer,
 static void put_empty(struct buf *to, const struct devices_answer *answer, bool ascii)
 {
     buf_text(to, "  <testsuite");
-    put_attribute(to, "name", answer->file.path, ascii);
+    junit_attribute(to, "name", answer->file.path, ascii);
     bool unread = answer->unread.ptr != NULL;
-    put_counts(to, 1, 0, unread, !unread);
+    junit_counts(to, 1, 0, unread, !unread);
     buf_text(to, "    <testcase");
-    put_attribute(to, "classname", answer->file.path, ascii);
+    junit_attribute(to, "classname", answer->file.path, ascii);
     buf_text(to, unread ? " name=\"file\">\n      <error type=\"unread\""
                         : " name=\"device\">\n      <skipped");
-    put_attribute(to, "message", check_empty_words(answer), ascii);
+    junit_attribute(to, "message", check_empty_words(answer), ascii);
     buf_text(to, "/>\n    </testcase>\n  </testsuite>\n");
 }
 
@@ -157,7 +131,7 @@ void check_junit(struct out *out, const struct answer_set *set, bool several,
         empty += set->study[i].devices == 0;
     buf_text(to,
              "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"vramscope check\"");
-    put_counts(to, tally.all + empty, tally.fails, (strict ? tally.inconclusive : 0) + tally.unread,
+    junit_counts(to, tally.all + empty, tally.fails, (strict ? tally.inconclusive : 0) + tally.unread,
                (strict ? 0 : tally.inconclusive) + empty - tally.unread);
     for (uint32_t i = 0; i < set->count; i++) {
         const struct devices_answer *answer = &set->study[i];

@@ -17,8 +17,7 @@
 #include "render/write/escape.h"
 #include "render/write/json.h"
 #include "render/write/out.h"
-
-static const char schema[] = "https://json.schemastore.org/sarif-2.1.0.json";
+#include "render/write/sarif.h"
 
 static void put_rules(struct json *j)
 {
@@ -45,19 +44,6 @@ static void put_tool(struct json *j, const char *version)
     json_close(j);
 }
 
-/* In messages brackets are links and braces arguments. */
-static void put_message(struct buf *to, str text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        if (c == '[' || c == ']' || c == '\\')
-            buf_char(to, '\\');
-        if (c == '{' || c == '}')
-            buf_char(to, c);
-        buf_char(to, c);
-    }
-}
-
 static void put_words(struct buf *to, const struct check_row *row, str place, bool ascii)
 {
     bool least = row->kind == LIMIT_HEADROOM;
@@ -80,29 +66,13 @@ static void put_words(struct buf *to, const struct check_row *row, str place, bo
     }
 }
 
-/* A path as a relative reference; what is not plain is a percent and two digits. */
-static void put_uri(struct buf *to, str path)
-{
-    for (size_t i = 0; i < path.len; i++) {
-        char c = path.ptr[i];
-        if (c == '\\')
-            c = '/';
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                     c == '/' || c == '-' || c == '.' || c == '_' || c == '~';
-        if (plain)
-            buf_char(to, c);
-        else
-            buf_format(to, "%%%02X", (unsigned)(unsigned char)c);
-    }
-}
-
 static void put_location(struct json *j, const struct check_row *row,
                          const struct devices_answer *answer, struct buf *room)
 {
     const struct check_site *site = row->sites > 0 ? &row->site[0] : NULL;
     bool code = site != NULL && site->file.len > 0;
     room->len = 0;
-    put_uri(room, code ? site->file : answer->file.path);
+    sarif_uri(room, code ? site->file : answer->file.path);
     json_array(j, "locations");
     json_object(j, NULL);
     json_object(j, "physicalLocation");
@@ -126,7 +96,7 @@ static void put_row(struct json *j, const struct check_row *row,
     buf_init(&words, SIZE_MAX / 2);
     buf_init(&room, SIZE_MAX / 2);
     put_words(&words, row, place, ascii);
-    put_message(&room, buf_slice(&words));
+    sarif_message(&room, buf_slice(&words));
     json_object(j, NULL);
     json_text(j, "ruleId", limit_names[row->kind]);
     json_u64(j, "ruleIndex", row->kind);
@@ -198,7 +168,7 @@ void check_sarif(struct out *out, const struct answer_set *set, bool several,
     (void)several;
     json_start(&j, &out->text);
     json_object(&j, NULL);
-    json_text(&j, "$schema", schema);
+    json_text(&j, "$schema", sarif_schema);
     json_text(&j, "version", "2.1.0");
     json_array(&j, "runs");
     json_object(&j, NULL);
