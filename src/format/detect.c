@@ -76,6 +76,9 @@ static const struct stranger strangers[] = {
     { { "\x04\x22\x4d\x18", 4 },
       "lz4 is not read; unpack it with `lz4 -d`, or pack it with zstd", false },
     { { "SQLite format 3", 15 }, "a SQLite database", true },
+    /* Before UTF-16, which begins alike. */
+    { { "\xff\xfe\0\0", 4 }, "text in UTF-32; write the JSON or the page in UTF-8", false },
+    { { "\0\0\xfe\xff", 4 }, "text in UTF-32; write the JSON or the page in UTF-8", false },
     { { "\xff\xfe", 2 }, "text in UTF-16; write the JSON or the page in UTF-8", false },
     { { "\xfe\xff", 2 }, "text in UTF-16; write the JSON or the page in UTF-8", false },
     { { "\x7f"
