@@ -113,7 +113,7 @@ static void add_product(const struct rule_facts *f, struct unaligned *u, uint32_
     const struct trace_study *s = f->study;
     const struct spans *spans = &s->trace->spans;
     uint32_t owner = s->links.owner[row];
-    struct sizes sizes;
+    struct sizes sizes = { .rows = 0 };
     if (owner == NO_ROW || spans->shapes[owner] == 0)
         return;
     const struct product *product = product_of(trace_text(s->trace, spans->name[owner]));
