@@ -27,7 +27,6 @@ static const uint8_t measure_of[TRACE_LIMITS] = {
 };
 
 const char *const trace_time_names[TRACE_TIMES] = {
-    [TRACE_TIME_NONE] = "none",
     [TRACE_TIME_STEPS] = "steps",
     [TRACE_TIME_WINDOW] = "window",
 };
@@ -165,6 +164,7 @@ bool trace_check_make(const struct trace_report *r, const struct trace_limit *li
                                          .measure = measure_of[limit[i].kind],
                                          .limit = limit[i].value,
                                          .limit_ratio = limit[i].ratio,
+                                         .of_time = TRACE_TIMES,
                                          .name = limit[i].name,
                                          .asked = limit[i].asked,
                                          .device = { NULL, 0 } };

@@ -32,8 +32,8 @@ extern const char *const trace_outcome_names[TRACE_OUTCOMES];
 /* What a value is a number of. */
 enum trace_measure { TRACE_RATIO, TRACE_NS, TRACE_BYTES, TRACE_NO_MEASURE };
 
-/* Of which time a share is. */
-enum trace_time { TRACE_TIME_NONE, TRACE_TIME_STEPS, TRACE_TIME_WINDOW, TRACE_TIMES };
+/* Of which time a share is; TRACE_TIMES: the value is none. */
+enum trace_time { TRACE_TIME_STEPS, TRACE_TIME_WINDOW, TRACE_TIMES };
 
 struct trace_limit {
     uint8_t kind; /* enum trace_limit_kind */

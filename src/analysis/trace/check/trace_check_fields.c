@@ -30,7 +30,7 @@ static bool has_steps(const void *of, const void *above)
 static bool has_time(const void *of, const void *above)
 {
     (void)above;
-    return ((const struct trace_check_row *)of)->of_time != TRACE_TIME_NONE;
+    return ((const struct trace_check_row *)of)->of_time != TRACE_TIMES;
 }
 
 static bool has_reason(const void *of, const void *above)
