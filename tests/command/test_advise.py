@@ -568,6 +568,7 @@ def test_what_the_final_state_tells():
     assert "kv-pool" in {a["id"] for a in d["result"]["advice"]}
 
 
+@pytest.mark.long
 def test_what_frees_nothing_is_a_note():
     for fire, twin in PAIRS.values():
         for a in advice(fire)[2]["advice"] + advice(twin)[2]["advice"]:

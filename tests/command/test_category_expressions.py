@@ -185,6 +185,7 @@ def test_real_files_are_decided_as_before(shared, tmp_path, alone):
     assert len(told) >= (20 if alone else 16), set(MEANT) - set(told)
 
 
+@pytest.mark.long
 def test_bundled_files_are_decided_as_before(tmp_path):
     told = sum((check(path, tmp_path) for path in sorted((ROOT / "examples").glob("*.pickle"))), collections.Counter())
     assert told[("G1", "free.any")] > 0 and told[("S1", "free.native")] > 0

@@ -146,6 +146,7 @@ def test_the_manual_page_lists_every_verb():
 
 
 @pytest.mark.parametrize("width", some((40, 80), (40, 50, 60, 80, 200)))
+@pytest.mark.long
 def test_help_fits_the_terminal(width):
     assert len(verbs()) >= 14
     for page in ([], *([verb] for verb in verbs())):

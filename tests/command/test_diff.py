@@ -556,6 +556,7 @@ def test_what_is_refused(tmp_path):
     assert run("diff", a, tmp_path / "bad.pickle").code == 3
 
 
+@pytest.mark.long
 def test_bundled_recordings_answer():
     for a, b in itertools.permutations(("train.pickle", "oom.pickle", "leak.pickle", "fragmentation.pickle"), 2):
         doc = diff(a, b, folder=EXAMPLES)

@@ -285,6 +285,7 @@ def test_rows_bound_the_segments(bundled):
 
 # Random programs -----------------------------------------------------------------------------------
 
+@pytest.mark.long
 def test_random_programs(tmp_path):
     """Laws and the final state; a replayed moment reserves what the curve says."""
     checked = 0

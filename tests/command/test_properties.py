@@ -128,6 +128,7 @@ def test_order_of_files_does_not_matter(random_files):
 THREADS = (1, 2, 7, 64)
 
 
+@pytest.mark.long
 def test_number_of_threads_does_not_matter(random_files):
     folder, names = random_files
     for verb in "report", "peak":
@@ -166,6 +167,7 @@ def steady_recording(events):
     return {"segments": [], "device_traces": [trace]}
 
 
+@pytest.mark.long
 def test_a_file_that_is_read_ahead_reads_as_on_one_thread(tmp_path):
     path = tmp_path / "large.pickle"
     path.write_bytes(writers.pickled(steady_recording(310_000), 4))

@@ -237,6 +237,7 @@ def test_examples(bundled):
         assert all_problems(path, recording)
 
 
+@pytest.mark.long
 def test_random_programs(tmp_path):
     checked = 0
     for seed in range(SEEDS):

@@ -1,12 +1,13 @@
 """Traces made to take long or much memory: what they cost grows with their size alone.
 
-The short form is in `make test`; each is of the sizes that were asked for in `make test-long`."""
+In `make test` they are small, and only have to be answered: a short run beside others tells nothing of what it costs.
+In `make test-long` they have the sizes that were asked for, and time and memory are held to them."""
 import os
 import subprocess
 
 import pytest
 
-from conftest import SANITIZER, environment, program, some
+from conftest import LONG, SANITIZER, environment, program, some
 
 SLACK_SECONDS, SLACK_MIB = 2, 400  # of a program with AddressSanitizer, whose freed memory stays a while
 
@@ -37,8 +38,8 @@ def check_linear(tmp_path, make, size, *options, expect=0):
     assert code == expect, said
     code, said, long, large = cost(write(tmp_path / "large.json", make(size)), *options)
     assert code == expect, said
-    assert long < 8 * short + SLACK_SECONDS, (short, long)
-    assert large < 8 * small + SLACK_MIB, (small, large)
+    assert not LONG or long < 8 * short + SLACK_SECONDS, (short, long)
+    assert not LONG or large < 8 * small + SLACK_MIB, (small, large)
 
 
 EVERYTHING = ("--ops", "--kernels", "--gaps", "--steps", "--memory", "--calls", "--phases", "--launches", "--findings", "--modules", "--tree")
@@ -74,7 +75,7 @@ LONG_STRINGS = [
 def test_a_long_string_takes_no_memory(tmp_path, before, behind):
     code, said, seconds, mib = cost(write(tmp_path / "run.json", string_of(some(40, 1024), before, behind)))
     assert code == 3 and "--limit string" in said
-    assert mib < SLACK_MIB
+    assert not LONG or mib < SLACK_MIB
 
 
 @pytest.mark.parametrize("quotes", [b'"a" ', b""][:some(1, 2)])
@@ -86,7 +87,7 @@ def test_a_long_event_of_zeros_is_dropped(tmp_path, quotes):
         file.write(b'"},' + FIRST + b"]")
     code, said, seconds, mib = cost(path)
     assert code == 0, said
-    assert mib < 2 * SLACK_MIB and seconds < some(20, 100)
+    assert not LONG or (mib < 2 * SLACK_MIB and seconds < 100)
 
 
 # Many of something ----------------------------------------------------------------------

@@ -246,6 +246,7 @@ def test_a_row_opens_its_file_with_its_own_trust(browser, ranks):
     finished(page)
 
 
+@pytest.mark.long
 def test_devices_stand_beneath_one_another_on_one_scale(browser, devices):
     page = opened(browser, devices)
     click(page, "#devices button", "all 64 devices")

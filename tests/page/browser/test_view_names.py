@@ -145,6 +145,7 @@ FOUND = (("layers.0", 3), ("LAYERS.0.weight", 3), ("name:rotary", 1), ("name:lm_
          ("name:forward", 0), ("forward", 4), ("name:weight size<21MiB", 1), ("name:absent", 0))
 
 
+@pytest.mark.long
 def test_the_search_finds_names_and_counts(pages, layers):
     shown = pages(layers)
     shown.settled()

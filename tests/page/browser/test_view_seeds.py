@@ -152,6 +152,7 @@ def test_activations_fall_while_gradients_rise(page):
     assert engine(page, states(page) - 1).get("gradient", 0) == 0
 
 
+@pytest.mark.long
 def test_state_appears_once_at_the_end_of_the_first_step(page):
     """C05, C17: growth between the first step and the second is the optimizer's, and no leak."""
     text = details(page, "cat%3Aoptimizer_state")

@@ -246,6 +246,7 @@ def test_ranks_of_a_job_share_a_folder_and_who_dies_speaks(tmp_path, more):
     assert folder.name == "vramscope-" + name
 
 
+@pytest.mark.long
 def test_a_folder_of_another_run_is_refused_and_a_name_that_is_taken_gets_a_number(tmp_path):
     path = script(tmp_path, DIES)
     (tmp_path / "out").mkdir()

@@ -216,6 +216,7 @@ def test_ranks_have_one_folder_one_verdict_and_one_report(tmp_path):
     assert {os.path.basename(f["file"]["path"]) for f in later["files"]} == {f.name for f in folder.glob("*.pickle")}
 
 
+@pytest.mark.long
 def test_a_rank_that_was_killed_is_named(tmp_path):
     codes, said, folder = job(tmp_path, "import time, os\nif os.environ['RANK'] == '2': time.sleep(99)\n" + ENDS,
                               "--report", "--wait=2s", ranks=3, killed=[2])
@@ -318,6 +319,7 @@ os.kill(os.getpid(), 9)
 """)
 
 
+@pytest.mark.long
 def test_samples_are_records_of_telemetry(tmp_path):
     from vramscope.compat.gpumemprof import telemetry
     path = script(tmp_path, WATCHED)
@@ -338,6 +340,7 @@ def test_samples_are_records_of_telemetry(tmp_path):
     assert not (tmp_path / "none").exists() and len(list((tmp_path / "off").glob("*.jsonl"))) == 1
 
 
+@pytest.mark.long
 def test_a_killed_program_leaves_its_samples(tmp_path):
     path = script(tmp_path, KILLED)
     status, _, _ = python(path, cwd=tmp_path, under=["-o", "out", "--monitor", "--interval=20ms"])
