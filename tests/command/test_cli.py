@@ -322,8 +322,11 @@ def test_interrupt(recording, how):
 CRASHES = [signal.SIGABRT, signal.SIGTRAP]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2,
-                                    signal.SIGVTALRM, signal.SIGPROF, signal.SIGXCPU, signal.SIGIO, signal.SIGRTMIN, *CRASHES])
+SIGNALS = [signal.SIGINT, signal.SIGTERM, CRASHES[0], signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2,
+           signal.SIGVTALRM, signal.SIGPROF, signal.SIGXCPU, signal.SIGIO, signal.SIGRTMIN, *CRASHES[1:]]
+
+
+@pytest.mark.parametrize("number", SIGNALS[:some(4, None)])
 def test_no_signal_leaves_a_half_written_file(tmp_path, number):
     """While the page is made: its file has begun under another name."""
     events = [{"action": action, "addr": 0x1000000 + i * 512, "size": 512, "stream": 0, "frames": [], "time_us": i}

@@ -88,7 +88,7 @@ def stand_in(tmp_path):
     thread.join()
 
 
-@pytest.mark.parametrize("script", SCRIPTS[::some(4, 1)], ids=lambda p: "%s-%s" % (p.parent.name, p.stem))
+@pytest.mark.parametrize("script", SCRIPTS[::some(6, 1)], ids=lambda p: "%s-%s" % (p.parent.name, p.stem))
 def test_an_answer_of_a_golden_test_is_the_packages(script, stand_in, tmp_path):
     path, address, wrong = stand_in
     dropped = ("NO_COLOR", "COLUMNS", "LINES", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PAGER", "LD_PRELOAD")

@@ -372,6 +372,7 @@ def test_ranks_are_processes_whose_clocks_differ(tmp_path):
     assert all(f"rank{i}.pickle" in merged for i in range(3))
 
 
+@pytest.mark.long
 def test_one_day_takes_seconds():
     device, begun = Device("1GiB", history=1000), time.monotonic()
     readings = 24 * 3600 // 2
