@@ -96,6 +96,7 @@ def test_moment_that_is_not_there(recording):
 
 
 @pytest.mark.parametrize("others", (["a.bad"], ["z.bad"], ["a.gone"], ["z.gone"], ["a.bad", "z.gone"]))
+@pytest.mark.long
 def test_what_cannot_be_read_outweighs_what_cannot_be_asked(recording, others):
     """Usage alone is 2; beside a file that is no recording, or is not there, the exit status is 3, in any order."""
     for name in ("a.bad", "z.bad"):

@@ -144,6 +144,7 @@ def every_question(names, *options):
     return [[*q, *options, name] for name in names for q in QUESTIONS]
 
 
+@pytest.mark.long
 def test_commands_of_examples():
     names = sorted(p.name for p in EXAMPLES.glob("*.pickle"))
     check_all(EXAMPLES, every_question(names) + [["diff", a, b] for a, b in zip(names, names[1:])], 24)

@@ -731,6 +731,7 @@ def figure(row):
 
 @pytest.mark.parametrize("options", ((), ("--smallest",), ("--capacity", "25295847424")), ids=" ".join)
 @pytest.mark.parametrize("name", ("fragmentation.pickle", "oom.pickle"))
+@pytest.mark.long
 def test_a_sweep_names_the_winner(name, options):
     """Rows that need least come first, no setting is cut at 80 columns, and the best is that of the figures."""
     path = ROOT / "examples" / name

@@ -82,7 +82,7 @@ def interrupted(path, count, threads):
 
 
 def test_an_interrupt_ends_a_load_at_any_moment(large):
-    interrupted(large, 6, 0)
+    interrupted(large, 4, 0)
 
 
 @pytest.mark.long

@@ -157,6 +157,7 @@ def fail(tmp_path, first, step, seconds):
     return done.stdout
 
 
+@pytest.mark.long
 def test_some_allocations_fail(tmp_path):
     """One of 76."""
     assert fail(tmp_path, 3, 76, 600).count("\n") > 10

@@ -302,6 +302,7 @@ def test_the_fixture_has_the_figures_of_the_call(tmp_path):
     assert run(tmp_path, FIXTURE, "-v").returncode == 0
 
 
+@pytest.mark.long
 def test_processes_of_xdist_report_as_one(tmp_path):
     pytest.importorskip("xdist")
     done = run(tmp_path, LIMITS, "-n2", "--vram", "--vram-json=vram.json")

@@ -404,8 +404,9 @@ def test_a_process_that_was_stopped_makes_no_burst():
     times, skipped = eval(program(STOPPED).replace("] ", "], "))
     gaps = [b - a for a, b in zip(times, times[1:])]
     assert max(gaps) > 0.4e9 and skipped >= 40
-    # Each time is that of a slot of its own: with those that were skipped there are as many as went by.
-    assert len(times) - 1 + skipped <= (times[-1] - times[0]) / 1e7 + 1
+    # Each time is that of a slot of its own: with those that were skipped there are as many as went by, and one more
+    # where the first was late in its slot.
+    assert len(times) - 1 + skipped <= (times[-1] - times[0]) / 1e7 + 2
 
 
 EXITS = """
