@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import vramscope
-from conftest import PACKAGE, ROOT, environment, program
+from conftest import LONG, PACKAGE, ROOT, environment, program
 
 MAKER = Path(program()).parents[1] / "tests" / "bench" / "make_snapshot"
 DATA = (ROOT / "examples" / "oom.pickle").read_bytes()
@@ -76,8 +76,8 @@ def interrupted(path, count, threads):
     *times, grown = done.stdout.splitlines()
     took = sorted(float(t) for t in times)
     assert len(took) == count
-    # On a machine that does other things, one in many waits for a processor.
-    assert took[len(took) // 2] <= 100 and took[-1] <= 1000, took[-5:]
+    # Beside other tests many wait for a processor: alone, in `make test-long`, half are there in a tenth of a second.
+    assert took[len(took) // 2] <= (100 if LONG else 1000) and took[-1] <= (1000 if LONG else 5000), took[-5:]
     assert int(grown.split()[1]) <= 64, grown
 
 
