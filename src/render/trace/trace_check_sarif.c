@@ -21,49 +21,21 @@ static str rule_of(const struct trace_check_row *row)
     return (str){ row->name.ptr, str_find(row->name, S(" ")) };
 }
 
-static void put_location(struct json *j, str path, struct buf *room)
-{
-    room->len = 0;
-    sarif_uri(room, path);
-    json_array(j, "locations");
-    json_object(j, NULL);
-    json_object(j, "physicalLocation");
-    json_line_object(j, "artifactLocation");
-    json_str(j, "uri", buf_slice(room));
-    json_close(j);
-    json_close(j);
-    json_close(j);
-    json_close(j);
-}
-
 static void put_result(struct json *j, str path, const struct trace_check_row *row, bool ascii)
 {
     bool failed = row->outcome == TRACE_FAIL;
-    struct buf words, room;
+    struct buf words;
     buf_init(&words, SIZE_MAX / 2);
-    buf_init(&room, SIZE_MAX / 2);
     buf_str(&words, row->name);
     buf_text(&words, failed ? " is exceeded: " : " could not be decided: ");
     trace_check_row_words(&words, row, ascii);
-    sarif_message(&room, buf_slice(&words));
     json_object(j, NULL);
     json_str(j, "ruleId", rule_of(row));
-    json_text(j, "kind", failed ? "fail" : "open");
-    json_text(j, "level", failed ? "error" : "none");
-    json_line_object(j, "message");
-    json_str(j, "text", buf_slice(&room));
-    json_close(j);
-    put_location(j, path, &room);
-    words.len = 0;
-    buf_str(&words, path);
-    buf_text(&words, ": ");
-    buf_str(&words, row->name);
-    json_line_object(j, "partialFingerprints");
-    json_str(j, "recordingAndLimit/v1", buf_slice(&words));
-    json_close(j);
+    sarif_verdict(j, failed, buf_slice(&words));
+    sarif_location(j, path, 0);
+    sarif_fingerprint(j, path, row->name);
     json_close(j);
     buf_end(&words, j->out);
-    buf_end(&room, j->out);
 }
 
 static void put_tool(struct json *j, const char *version)

@@ -67,55 +67,28 @@ static void put_words(struct buf *to, const struct check_row *row, str place, bo
 }
 
 static void put_location(struct json *j, const struct check_row *row,
-                         const struct devices_answer *answer, struct buf *room)
+                         const struct devices_answer *answer)
 {
     const struct check_site *site = row->sites > 0 ? &row->site[0] : NULL;
     bool code = site != NULL && site->file.len > 0;
-    room->len = 0;
-    sarif_uri(room, code ? site->file : answer->file.path);
-    json_array(j, "locations");
-    json_object(j, NULL);
-    json_object(j, "physicalLocation");
-    json_line_object(j, "artifactLocation");
-    json_str(j, "uri", buf_slice(room));
-    json_close(j);
-    if (code && site->line != NO_LINE && site->line > 0) {
-        json_line_object(j, "region");
-        json_u64(j, "startLine", site->line);
-        json_close(j);
-    }
-    json_close(j);
-    json_close(j);
-    json_close(j);
+    sarif_location(j, code ? site->file : answer->file.path,
+                   code && site->line != NO_LINE && site->line > 0 ? (uint64_t)site->line : 0);
 }
 
 static void put_row(struct json *j, const struct check_row *row,
                     const struct devices_answer *answer, str place, bool ascii)
 {
-    struct buf words, room;
+    struct buf words;
     buf_init(&words, SIZE_MAX / 2);
-    buf_init(&room, SIZE_MAX / 2);
     put_words(&words, row, place, ascii);
-    sarif_message(&room, buf_slice(&words));
     json_object(j, NULL);
     json_text(j, "ruleId", limit_names[row->kind]);
     json_u64(j, "ruleIndex", row->kind);
-    json_text(j, "kind", row->outcome == CHECK_FAIL ? "fail" : "open");
-    json_text(j, "level", row->outcome == CHECK_FAIL ? "error" : "none");
-    json_line_object(j, "message");
-    json_str(j, "text", buf_slice(&room));
-    json_close(j);
-    put_location(j, row, answer, &room);
-    words.len = 0;
-    buf_str(&words, place);
-    buf_text(&words, ": ");
-    buf_str(&words, row->name);
-    json_line_object(j, "partialFingerprints");
-    json_str(j, "recordingAndLimit/v1", buf_slice(&words));
-    json_close(j);
+    sarif_verdict(j, row->outcome == CHECK_FAIL, buf_slice(&words));
+    put_location(j, row, answer);
+    sarif_fingerprint(j, place, row->name);
     json_close(j);
     buf_end(&words, j->out);
-    buf_end(&room, j->out);
 }
 
 static void put_device(struct json *j, const struct devices_answer *answer,
