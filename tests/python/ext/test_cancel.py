@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import vramscope
-from conftest import LONG, PACKAGE, ROOT, environment, program
+from conftest import PACKAGE, ROOT, environment, program
 
 MAKER = Path(program()).parents[1] / "tests" / "bench" / "make_snapshot"
 DATA = (ROOT / "examples" / "oom.pickle").read_bytes()
@@ -76,13 +76,13 @@ def interrupted(path, count, threads):
     *times, grown = done.stdout.splitlines()
     took = sorted(float(t) for t in times)
     assert len(took) == count
-    # Beside other tests many wait for a processor: alone, in `make test-long`, half are there in a tenth of a second.
-    assert took[len(took) // 2] <= (100 if LONG else 1000) and took[-1] <= (1000 if LONG else 5000), took[-5:]
+    # On a machine that does other things, one in many waits for a processor.
+    assert took[len(took) // 2] <= 100 and took[-1] <= 1000, took[-5:]
     assert int(grown.split()[1]) <= 64, grown
 
 
 def test_an_interrupt_ends_a_load_at_any_moment(large):
-    interrupted(large, 4, 0)
+    interrupted(large, 10, 0)
 
 
 @pytest.mark.long
