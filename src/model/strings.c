@@ -32,6 +32,13 @@ void strings_free(struct strings *s)
     idtab_free(&s->index);
 }
 
+void strings_clear(struct strings *s)
+{
+    s->rows.len = 1;
+    s->bytes.len = 0;
+    idtab_free(&s->index);
+}
+
 bool strings_intern(struct strings *s, str text, string_id *ret)
 {
     if (text.len == 0) {

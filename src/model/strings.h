@@ -28,6 +28,8 @@ extern const struct table_kind strings_kind;
  * and then to be freed as well. */
 bool strings_init(struct strings *s, uint32_t max_bytes);
 void strings_free(struct strings *s);
+/* As strings_init leaves it; the room for bytes stays. */
+void strings_clear(struct strings *s);
 
 /* The id of `text`, old or new.  False when out of memory, ids or bytes; `*ret` is untouched. */
 bool strings_intern(struct strings *s, str text, string_id *ret);

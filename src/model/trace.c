@@ -116,6 +116,12 @@ static const struct column listed_columns[] = {
 };
 const struct table_kind listed_devices_kind = { "listed_devices", listed_columns, 6 };
 
+static const struct trace_header no_header = {
+    .base_ns = TRACE_UNKNOWN,
+    .rank = TRACE_UNKNOWN,
+    .world_size = TRACE_UNKNOWN,
+};
+
 bool trace_init(struct trace *t, uint32_t items, uint32_t strings_bytes)
 {
     *t = (struct trace){
@@ -126,9 +132,7 @@ bool trace_init(struct trace *t, uint32_t items, uint32_t strings_bytes)
         .memory.rows.max = items,
         .phases.rows.max = items,
         .devices.rows.max = items,
-        .header.base_ns = TRACE_UNKNOWN,
-        .header.rank = TRACE_UNKNOWN,
-        .header.world_size = TRACE_UNKNOWN,
+        .header = no_header,
     };
     return strings_init(&t->strings, strings_bytes);
 }
@@ -151,6 +155,15 @@ void trace_damaged(struct trace *t, enum trace_damage kind, uint64_t offset)
 {
     if (t->damage[kind].count++ == 0)
         t->damage[kind].first_offset = offset;
+}
+
+void trace_clear(struct trace *t)
+{
+    trace_clear_events(t);
+    t->devices.rows.len = 0;
+    t->header = no_header;
+    t->read_bytes = 0;
+    strings_clear(&t->strings);
 }
 
 void trace_clear_events(struct trace *t)

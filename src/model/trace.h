@@ -224,6 +224,8 @@ extern const struct table_kind tracks_kind, spans_kind, flows_kind, memory_event
 /* With no row; `items` bounds each table.  False when out of memory, and then to be freed too. */
 bool trace_init(struct trace *t, uint32_t items, uint32_t strings_bytes);
 void trace_free(struct trace *t);
+/* As trace_init leaves it; the room that its events and strings had stays. */
+void trace_clear(struct trace *t);
 
 /* Counts damage at a place of the input. */
 void trace_damaged(struct trace *t, enum trace_damage kind, uint64_t offset);

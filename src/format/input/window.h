@@ -92,6 +92,14 @@ static inline bool is_blank(uint8_t c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
+/* The first byte from `at` on, in a window, that is none; the zeros behind a window end the run. */
+static inline const uint8_t *behind_blanks(const uint8_t *at)
+{
+    while (is_blank(*at))
+        at++;
+    return at;
+}
+
 /* VRS_OK, or the source's failure, worded. */
 enum vrs_status window_status(const struct window *w, struct vrs_error *err) MUST_CHECK;
 

@@ -4,7 +4,9 @@
 #define VRS_FORMAT_JSON_PLAIN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #if defined __SSE2__
 #include <emmintrin.h>
@@ -82,6 +84,47 @@ static inline const uint8_t *digits_end(const uint8_t *at)
         at++;
     return at;
 #endif
+}
+
+/* Whether the 16 bytes at `at`, in a window, are `bytes` where `mask` is not zero, which is where
+ * `bytes` is. */
+static inline bool same_16(const uint8_t *at, const uint8_t *mask, const uint8_t *bytes)
+{
+#if defined __SSE2__
+    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)at);
+    __m128i m = _mm_loadu_si128((const __m128i *)(const void *)mask);
+    __m128i b = _mm_loadu_si128((const __m128i *)(const void *)bytes);
+    return _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_and_si128(v, m), b)) == 0xffff;
+#else
+    uint64_t v[2], m[2], b[2];
+    memcpy(v, at, sizeof v);
+    memcpy(m, mask, sizeof m);
+    memcpy(b, bytes, sizeof b);
+    return ((v[0] & m[0]) ^ b[0]) == 0 && ((v[1] & m[1]) ^ b[1]) == 0;
+#endif
+}
+
+/* The value of the `len` digits at `at`, 1 to 19, in a window.  Eight at a time, the first of them
+ * with zeros in front, as lanes of one number: pairs, then pairs of pairs. */
+static inline uint64_t digits_value(const uint8_t *at, size_t len)
+{
+    uint64_t value = 0;
+#if defined __BYTE_ORDER__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    size_t here = (len - 1) % 8 + 1;
+    for (; len > 0; at += here, len -= here, here = 8) {
+        uint64_t n;
+        memcpy(&n, at, sizeof n);
+        n = (n - UINT64_C(0x3030303030303030)) << (8 * (8 - here));
+        n = n * 10 + (n >> 8);
+        n = ((n & UINT64_C(0x000000ff000000ff)) * (100 + (UINT64_C(1000000) << 32)) +
+             (n >> 16 & UINT64_C(0x000000ff000000ff)) * (1 + (UINT64_C(10000) << 32))) >> 32;
+        value = value * 100000000 + n;
+    }
+#else
+    for (size_t i = 0; i < len; i++)
+        value = value * 10 + (uint64_t)(at[i] - '0');
+#endif
+    return value;
 }
 
 #endif

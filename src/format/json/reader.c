@@ -193,8 +193,27 @@ static enum vrs_status close_container(struct json *j, struct vrs_error *err)
     return end(j->sink.self, j->offset, err);
 }
 
+/* At "{"; `*ret_done`: the sink has read what begins there. */
+static enum vrs_status offer_elements(struct json *j, bool *ret_done, struct vrs_error *err)
+{
+    const uint8_t *before = j->w->at;
+    *ret_done = false;
+    if (j->sink.elements == NULL || j->skipped != 0 || j->in_dict || j->open.len == 0)
+        return VRS_OK;
+    TRY(j->sink.elements(j->sink.self, j->w, err));
+    *ret_done = j->w->at != before;
+    return VRS_OK;
+}
+
 static enum vrs_status read_value(struct json *j, uint8_t c, struct vrs_error *err)
 {
+    bool done = false;
+    if (c == '{')
+        TRY(offer_elements(j, &done, err));
+    if (done) {
+        value_done(j);
+        return VRS_OK;
+    }
     if (c == '{' || c == '[')
         return open_container(j, c, err);
     bool infinity = c == '-' && window_need(j->w, 2) && j->w->at[1] == 'I';
@@ -256,13 +275,6 @@ static bool common_string(const struct json *j, const uint8_t *at, str *ret,
     *ret = (str){ (const char *)at + 1, len };
     *ret_end = end + 1;
     return true;
-}
-
-static const uint8_t *behind_blanks(const uint8_t *at)
-{
-    while (is_blank(*at))
-        at++;
-    return at;
 }
 
 /* The value of a member, where it is a common string or number; `*ret_done` whether. */

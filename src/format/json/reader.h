@@ -25,6 +25,10 @@ struct json_sink {
     const char *kind; /* what the text should hold, for messages: "memory snapshot" */
     enum vrs_status (*begin_object)(void *self, uint64_t offset, struct vrs_error *err);
     enum vrs_status (*end_object)(void *self, uint64_t offset, struct vrs_error *err);
+    /* At the "{" of an element of a list, which `w` shows.  May read it itself, and those behind it:
+     * `w` then stands behind the last that it read, all of which is well formed and inside the
+     * limits; else where it stood. */
+    enum vrs_status (*elements)(void *self, struct window *w, struct vrs_error *err);
     enum vrs_status (*begin_array)(void *self, uint64_t offset, struct vrs_error *err);
     enum vrs_status (*end_array)(void *self, uint64_t offset, struct vrs_error *err);
     /* `*ret_take`: whether the value behind the key is handed on.  What is not is still checked. */

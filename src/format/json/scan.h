@@ -30,13 +30,15 @@ static inline bool json_in_number(uint8_t c)
 enum json_scan json_scan_number(struct window *w, str *ret);
 
 /* The same of a number as nearly all are: one that the window shows whole, with something behind
- * it.  False, and the window stays, where it is another or none. */
-static inline bool json_scan_common(struct window *w, str *ret)
+ * it, and without an exponent; `*ret_whole` digits stand in front of its point.  False, and the
+ * window stays, where it is another or none. */
+static inline bool json_scan_digits(struct window *w, str *ret, size_t *ret_whole)
 {
     /* In one pass.  The zeros behind a window end the digits. */
     const uint8_t *first = w->at + (*w->at == '-'), *at = digits_end(first);
     if (at == first || (*first == '0' && at > first + 1))
         return false;
+    *ret_whole = (size_t)(at - first);
     if (*at == '.') {
         const uint8_t *fraction = ++at;
         at = digits_end(fraction);
@@ -48,6 +50,12 @@ static inline bool json_scan_common(struct window *w, str *ret)
     *ret = (str){ (const char *)w->at, (size_t)(at - w->at) };
     w->at = at;
     return true;
+}
+
+static inline bool json_scan_common(struct window *w, str *ret)
+{
+    size_t whole;
+    return json_scan_digits(w, ret, &whole);
 }
 
 /* The word at the window's front. */

@@ -154,11 +154,10 @@ static uint64_t value_address(struct value value)
 /* Identifiers. */
 
 /* Member by member: a whole struct would be written and read again with a wider load, which waits. */
-static enum vrs_status id_is(struct trace_id *ret, int64_t value, enum id_form form)
+static void id_is(struct trace_id *ret, int64_t value, enum id_form form)
 {
     ret->value = value;
     ret->form = (uint8_t)form;
-    return VRS_OK;
 }
 
 /* A number that identifies; a text that is a number is that number where `is_numeric`. */
@@ -172,12 +171,14 @@ static enum vrs_status id_of(struct events *e, struct value value, bool is_numer
     if (value.form != VALUE_NUMBER && value.form != VALUE_TEXT)
         return VRS_OK;
     if ((value.form == VALUE_NUMBER || is_numeric) && integer_of(value.text, &number)) {
-        return id_is(ret, number, ID_NUMBER);
+        id_is(ret, number, ID_NUMBER);
+        return VRS_OK;
     }
     if (is_numeric && !integer_text(value.text, &digits))
         return VRS_OK;
     TRY(event_text(e, value.text, &text, err));
-    return id_is(ret, text, ID_TEXT);
+    id_is(ret, text, ID_TEXT);
+    return VRS_OK;
 }
 
 /* A thread's number is one however it is written; "stream 7" is 7. */
@@ -190,7 +191,8 @@ static enum vrs_status tid_of(struct events *e, struct value value, struct trace
         if (str_starts(text, S("stream ")))
             text = (str){ text.ptr + 7, text.len - 7 };
         if (integer_of(text, &number)) {
-            return id_is(ret, number, ID_NUMBER);
+            id_is(ret, number, ID_NUMBER);
+            return VRS_OK;
         }
     }
     return id_of(e, value, false, ret, err);
@@ -244,6 +246,13 @@ void event_begin(struct events *e, uint64_t offset)
     event_clear_arguments(e);
 }
 
+static void start_is(struct event *v, int64_t ns, bool is_whole)
+{
+    v->time_form = is_whole ? TIME_INTEGER : TIME_OTHER;
+    v->has_start = true;
+    v->start = ns;
+}
+
 static void start_field(struct event *v, struct value value)
 {
     static const enum time_form forms[] = {
@@ -254,9 +263,7 @@ static void start_field(struct event *v, struct value value)
     bool beyond = false, is_whole;
     if (value.form == VALUE_NUMBER &&
         microseconds_read_plain(value.text, &whole, &is_whole) && whole <= TRACE_TIME_MOST) {
-        v->time_form = is_whole ? TIME_INTEGER : TIME_OTHER;
-        v->has_start = true;
-        v->start = whole;
+        start_is(v, whole, is_whole);
         return;
     }
     v->time_form = forms[value.form];
@@ -324,6 +331,32 @@ enum vrs_status event_field(struct events *e, enum trace_key key, struct value v
     }
 }
 
+bool event_field_integer(struct events *e, enum trace_key key, int64_t number)
+{
+    struct event *v = &e->event;
+    struct trace_id *id = key == KEY_PID   ? &v->pid
+                          : key == KEY_TID ? &v->tid
+                          : key == KEY_ID  ? &v->id
+                                           : NULL;
+    if (id != NULL)
+        id_is(id, number, ID_NUMBER);
+    return id != NULL;
+}
+
+bool event_field_time(struct events *e, enum trace_key key, int64_t ns, bool is_whole)
+{
+    struct event *v = &e->event;
+    if (key == KEY_DUR) {
+        v->duration = ns;
+        v->no_duration = false;
+        return true;
+    }
+    if (key != KEY_TS || ns > TRACE_TIME_MOST)
+        return false;
+    start_is(v, ns, is_whole);
+    return true;
+}
+
 enum vrs_status event_argument(struct events *e, enum trace_key key, struct value value,
                                struct vrs_error *err)
 {
@@ -366,9 +399,40 @@ enum vrs_status event_argument(struct events *e, enum trace_key key, struct valu
     }
 }
 
+bool event_argument_integer(struct events *e, enum trace_key key, int64_t number)
+{
+    struct event *v = &e->event;
+    switch ((int)key) {
+    case KEY_EXTERNAL_ID:
+        v->external_decided = true;
+        id_is(&v->external, number, ID_NUMBER);
+        return true;
+    case KEY_EXTERNAL_ID_LOWER:
+        if (!v->external_decided)
+            id_is(&v->external, number, ID_NUMBER);
+        return true;
+    case KEY_CORRELATION:
+        id_is(&v->correlation, number, ID_NUMBER);
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool event_notes(struct events *e, enum trace_key key)
+{
+    struct trace_header *h = &e->trace->header;
+    bool are_shapes = key == KEY_INPUT_DIMS || key == KEY_INPUT_DIMS_2021;
+    h->has_stacks = h->has_stacks || key == KEY_CALL_STACK;
+    h->has_shapes = h->has_shapes || are_shapes;
+    if (are_shapes)
+        e->event.shapes = 0;
+    return are_shapes || key == KEY_CALL_STACK;
+}
+
 enum vrs_status event_shapes(struct events *e, str json, struct vrs_error *err)
 {
-    return event_text(e, json, &e->event.shapes, err);
+    return json.len > SHAPES_BYTES ? VRS_OK : event_text(e, json, &e->event.shapes, err);
 }
 
 /* Rows. */

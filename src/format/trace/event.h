@@ -70,7 +70,16 @@ enum vrs_status event_field(struct events *e, enum trace_key key, struct value v
                             struct vrs_error *err) MUST_CHECK;
 enum vrs_status event_argument(struct events *e, enum trace_key key, struct value value,
                                struct vrs_error *err) MUST_CHECK;
-/* The same of the shapes of inputs, a list as it is written. */
+/* The same of numbers that are not negative.  False, and nothing is changed, where a key wants the
+ * text of one, or the time is beyond what is kept. */
+bool event_field_integer(struct events *e, enum trace_key key, int64_t number);
+bool event_field_time(struct events *e, enum trace_key key, int64_t ns, bool is_whole);
+bool event_argument_integer(struct events *e, enum trace_key key, int64_t number);
+/* A key of args that tells what was recorded: stacks, or shapes, of which the last stand.  Returns
+ * whether it is one; event_argument does not take what they hold. */
+bool event_notes(struct events *e, enum trace_key key);
+/* The shapes of inputs, a list as it is written; SHAPES_BYTES of it at most are kept. */
+enum { SHAPES_BYTES = 4096 };
 enum vrs_status event_shapes(struct events *e, str json, struct vrs_error *err) MUST_CHECK;
 enum vrs_status event_end(struct events *e, struct vrs_error *err) MUST_CHECK;
 /* When all is read: what an event is may depend on the name that its process has. */

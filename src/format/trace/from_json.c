@@ -43,9 +43,9 @@ static enum vrs_status conclude(const struct json_end *end, struct reading *r,
 static enum vrs_status read_one(struct window *w, const struct limits *limits, struct trace *t,
                                 struct vrs_error *err)
 {
-    struct reading r = { .trace = t };
+    struct reading r;
     struct json_end end;
-    enum vrs_status status = events_init(&r.events, t, limits->string_bytes, err);
+    enum vrs_status status = reading_init(&r, t, limits->string_bytes, err);
     if (status == VRS_OK)
         status = tolerant_read(w, limits, &r, &end, err);
     if (status == VRS_OK) {
@@ -56,7 +56,7 @@ static enum vrs_status read_one(struct window *w, const struct limits *limits, s
     if (status == VRS_OK)
         status = conclude(&end, &r, err);
     window_release(w);
-    events_free(&r.events);
+    reading_free(&r);
     return status;
 }
 
@@ -65,14 +65,14 @@ static enum vrs_status read_parts(uint64_t offset, const struct limits *limits,
                                   const struct trace_parts *parts, struct trace *t, bool *ret_done,
                                   struct vrs_error *err)
 {
-    struct reading r = { .trace = t };
+    struct reading r;
     struct json_end end;
-    enum vrs_status status = events_init(&r.events, t, limits->string_bytes, err);
+    enum vrs_status status = reading_init(&r, t, limits->string_bytes, err);
     if (status == VRS_OK)
         status = parts_read(parts, offset, limits, &r, &end, ret_done, err);
     if (status == VRS_OK && *ret_done)
         status = conclude(&end, &r, err);
-    events_free(&r.events);
+    reading_free(&r);
     if (status != VRS_OK || *ret_done)
         return status;
     trace_free(t);

@@ -64,7 +64,8 @@ static uint64_t find_event(const struct source *input, uint64_t offset)
 /* One part, which a thread reads into a trace of its own. */
 struct part {
     struct stretch stretch;
-    struct trace trace;
+    struct trace trace; /* what it holds is read anew for each round */
+    bool has_trace;
     struct reading reading;
     enum vrs_status status;
     bool whole; /* it ends within the list, where the next begins */
@@ -106,9 +107,12 @@ static void do_part(void *arg, uint32_t i, uint32_t thread)
     (void)thread;
     p->reading = (struct reading){ .trace = &p->trace };
     p->status = VRS_NOMEM;
-    if (trace_init(&p->trace, round->limits->items, round->limits->strings_bytes))
-        p->status =
-            events_init(&p->reading.events, &p->trace, round->limits->string_bytes, NULL);
+    if (p->has_trace)
+        trace_clear(&p->trace);
+    else
+        p->has_trace = trace_init(&p->trace, round->limits->items, round->limits->strings_bytes);
+    if (p->has_trace)
+        p->status = reading_init(&p->reading, &p->trace, round->limits->string_bytes, NULL);
     if (p->status == VRS_OK)
         p->status = read_part(p, round);
 }
@@ -159,8 +163,7 @@ static enum vrs_status read_rounds(const struct trace_parts *parts, uint64_t at,
                 *ret_done = certain && p->last;
                 *ret_end = p->reading.list_end;
             }
-            events_free(&p->reading.events);
-            trace_free(&p->trace);
+            reading_free(&p->reading);
         }
     }
     return VRS_OK;
@@ -215,7 +218,10 @@ enum vrs_status parts_read(const struct trace_parts *parts, uint64_t offset,
     if (first == UINT64_MAX || !read_head(parts, offset, first, limits, r))
         return VRS_OK;
     struct round round = { .limits = limits, .open = r->trace->header.is_array ? S("[") : S("{[") };
-    TRY(read_rounds(parts, first, &round, r, &end, ret_done, err));
+    enum vrs_status status = read_rounds(parts, first, &round, r, &end, ret_done, err);
+    for (uint32_t i = 0; i < PARTS_MOST; i++)
+        trace_free(&round.part[i].trace);
+    TRY(status);
     *ret_done = *ret_done && read_tail(parts, end, limits, r, ret);
     return VRS_OK;
 }

@@ -11,6 +11,7 @@
 #include "format/json/reader.h"
 #include "format/json/scan.h"
 #include "format/trace/event.h"
+#include "format/trace/layout.h"
 #include "format/trace/words.h"
 
 static const enum place around[] = {
@@ -167,12 +168,11 @@ static str value_between(const struct window *w, uint64_t at, uint64_t end)
  * with a key in escapes does not begin with a bracket, and is not known as a long one is not. */
 static enum vrs_status take_shapes(struct reading *r, uint64_t end, struct vrs_error *err)
 {
-    enum { SHAPES_BYTES = 4096 };
     if (r->shapes_at == 0)
         return VRS_OK;
     str json = value_between(r->window, r->shapes_at - 1, end);
     r->shapes_at = 0;
-    if (json.len == 0 || json.len > SHAPES_BYTES || json.ptr[0] != '[')
+    if (json.len == 0 || json.ptr[0] != '[')
         return VRS_OK;
     return event_shapes(&r->events, json, err);
 }
@@ -253,6 +253,29 @@ static enum vrs_status begin_array(void *self, uint64_t offset, struct vrs_error
     return VRS_OK;
 }
 
+/* Events of the list, from the one at the window's front on, that are written as nearly all are. */
+static enum vrs_status elements(void *self, struct window *w, struct vrs_error *err)
+{
+    struct reading *r = self;
+    struct damage *texts = &r->trace->damage[DAMAGE_UTF8];
+    bool more = r->place == PLACE_EVENTS && r->ignored == 0 && !r->is_mended;
+    while (more) {
+        const struct damage before = *texts;
+        const uint8_t *end = w->at;
+        w->at = *end == ',' ? behind_blanks(end + 1) : end;
+        if (*w->at != '{' || !layout_read_event(r->layout, &r->events, w) ||
+            texts->count != before.count) {
+            *texts = before;
+            w->at = end;
+            return VRS_OK;
+        }
+        TRY(end_event(r, window_offset(w) - 1, err));
+        w->at = behind_blanks(w->at);
+        more = *w->at == ',';
+    }
+    return VRS_OK;
+}
+
 static enum vrs_status end_array(void *self, uint64_t offset, struct vrs_error *err)
 {
     struct reading *r = self;
@@ -273,16 +296,11 @@ static enum vrs_status end_array(void *self, uint64_t offset, struct vrs_error *
 /* That stacks and shapes were recorded is told by the events, too, in old files by them alone. */
 static void note_switches(struct reading *r, uint64_t offset)
 {
-    struct trace_header *h = &r->trace->header;
-    bool are_shapes = r->key == KEY_INPUT_DIMS || r->key == KEY_INPUT_DIMS_2021;
-    h->has_stacks = h->has_stacks || r->key == KEY_CALL_STACK;
-    h->has_shapes = h->has_shapes || are_shapes;
-    if (are_shapes) {
+    if (!event_notes(&r->events, r->key))
+        return;
+    if (r->key != KEY_CALL_STACK)
         r->shapes_at = offset + 1;
-        r->events.event.shapes = 0;
-    }
-    if (are_shapes || r->key == KEY_CALL_STACK)
-        r->key = KEY_OTHER;
+    r->key = KEY_OTHER;
 }
 
 /* Of equal keys the last stands: what a list or an object gave is taken back. */
@@ -361,6 +379,7 @@ struct json_sink reading_sink(struct reading *r)
         .kind = "profiler trace",
         .begin_object = begin_object,
         .end_object = end_object,
+        .elements = elements,
         .begin_array = begin_array,
         .end_array = end_array,
         .key = key,
@@ -386,6 +405,21 @@ void reading_return_to_list(struct reading *r)
     r->place = PLACE_EVENTS;
     r->ignored = 0;
     r->has_events = true;
+}
+
+enum vrs_status reading_init(struct reading *r, struct trace *t, uint32_t string_bytes,
+                             struct vrs_error *err)
+{
+    *r = (struct reading){ .trace = t, .layout = layout_new(string_bytes) };
+    if (r->layout == NULL)
+        return vrs_no_memory(err);
+    return events_init(&r->events, t, string_bytes, err);
+}
+
+void reading_free(struct reading *r)
+{
+    events_free(&r->events);
+    layout_free(r->layout);
 }
 
 void reading_rest(struct reading *r, struct window *w, struct json_end *end)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/fail.h"
 #include "format/input/window.h"
 #include "format/json/reader.h"
 #include "format/trace/event.h"
@@ -32,6 +33,7 @@ struct reading {
     bool is_mended;        /* that is a mended event; else it holds the element of the list */
     uint64_t shapes_at;    /* where the key of the shapes of inputs begins, plus 1; 0: none is open */
     struct events events;
+    struct layout *layout; /* of the events that are read at one go */
     enum place place;
     uint32_t ignored;   /* containers open inside `place` */
     enum trace_key key; /* the last one of `place` */
@@ -42,6 +44,11 @@ struct reading {
     bool stops;         /* fails behind the list of events, `list_end` then being its end */
     uint64_t list_end;
 };
+
+/* To be freed, whatever is returned. */
+enum vrs_status reading_init(struct reading *r, struct trace *t, uint32_t string_bytes,
+                             struct vrs_error *err) MUST_CHECK;
+void reading_free(struct reading *r);
 
 /* Takes tokens for `r`, which must outlive it. */
 struct json_sink reading_sink(struct reading *r);
