@@ -342,10 +342,10 @@ static bool keep_all(struct arena *arena, struct figures *f)
     return keep_rows(arena, (void **)&f->memory.row, f->memory.rows * sizeof *f->memory.row);
 }
 
-/* The tables of operators and kernels take as long as all else, so they are made beside it; each
- * has a scratch of its own. */
+/* What they need of each other is in the study alone, so the analyses are made side by side, each
+ * in a scratch of its own. */
 
-enum { ANALYSIS_TABLES, ANALYSIS_REST, ANALYSES };
+enum { ANALYSIS_TABLES, ANALYSIS_BUSY, ANALYSIS_CALLS, ANALYSIS_REST, ANALYSES };
 
 struct analyses {
     const struct trace_study *study;
@@ -362,12 +362,14 @@ static enum vrs_status analyse(void *arg, uint32_t i, uint32_t thread, struct vr
     (void)thread;
     if (i == ANALYSIS_TABLES)
         return tables_make(s, scratch, &f->tables, err);
+    if (i == ANALYSIS_BUSY)
+        return busy_make(s, scratch, &f->busy, err);
+    if (i == ANALYSIS_CALLS)
+        return count_calls(s, scratch, &f->calls) ? VRS_OK : vrs_no_memory(err);
     count_pairs(s->trace, f);
     count_links(s, f);
-    if (!count_file(s, scratch, f) || !count_kinds(s, scratch, f) ||
-        !count_calls(s, scratch, &f->calls) || !steps_make(s, scratch, f))
+    if (!count_file(s, scratch, f) || !count_kinds(s, scratch, f) || !steps_make(s, scratch, f))
         return vrs_no_memory(err);
-    TRY(busy_make(s, scratch, &f->busy, err));
     return memory_make(s, scratch, &f->memory, err);
 }
 
