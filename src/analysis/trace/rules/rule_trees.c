@@ -13,9 +13,18 @@
 
 /* Of the operators side by side under one parent, or under none on one thread. */
 struct siblings {
-    uint64_t *group, *before; /* names since the last select, and those of the group before */
-    uint32_t *run;            /* equal groups */
-    uint32_t *last;           /* the operator before, or NO_ROW */
+    uint64_t group, before; /* names since the last select, and those of the group before */
+    uint32_t run;           /* equal groups */
+    uint32_t last;          /* the operator before, or NO_ROW */
+};
+
+static const struct siblings no_siblings = { .last = NO_ROW };
+
+/* A parent stands before its children, and those before what is beside it: so there is one set of
+ * siblings at each depth. */
+struct level {
+    uint32_t row; /* the one that was last at this depth */
+    struct siblings siblings;
 };
 
 static uint64_t mix(uint64_t hash, uint32_t name)
@@ -27,20 +36,18 @@ static uint64_t mix(uint64_t hash, uint32_t name)
 }
 
 /* Groups that begin with a select: equal ones in a row are a loop over a tensor. */
-static void add_select(struct rule_facts *f, struct siblings *s, uint32_t at, uint32_t row)
+static void add_select(struct rule_facts *f, struct siblings *s, uint32_t row)
 {
     bool is_select = (f->names[f->study->trace->spans.name[row]] & RULE_SELECT) != 0;
     if (!is_select) {
-        s->group[at] = mix(s->group[at], f->study->trace->spans.name[row]);
+        s->group = mix(s->group, f->study->trace->spans.name[row]);
         return;
     }
-    s->run[at] = s->run[at] > 0 && s->group[at] == s->before[at] ? s->run[at] + 1
-                 : s->run[at] > 0                                ? 2
-                                                                 : 1;
-    s->before[at] = s->group[at];
-    s->group[at] = 1;
-    if (s->run[at] > f->select_run) {
-        f->select_run = s->run[at];
+    s->run = s->run > 0 && s->group == s->before ? s->run + 1 : s->run > 0 ? 2 : 1;
+    s->before = s->group;
+    s->group = 1;
+    if (s->run > f->select_run) {
+        f->select_run = s->run;
         f->select_at = row;
     }
 }
@@ -56,12 +63,12 @@ static void add_call(struct rule_calls *c, const struct spans *s, uint32_t row)
 enum launched { LAUNCHED_ANY = 1, LAUNCHED_COPY = 2 /* from the host to a device */ };
 
 /* A tensor that an operator makes on the host, and one that the next moves. */
-static void add_pair(struct rule_facts *f, struct siblings *s, uint32_t at, uint32_t row,
+static void add_pair(struct rule_facts *f, struct siblings *s, uint32_t row,
                      const uint8_t *launched)
 {
     const struct spans *spans = &f->study->trace->spans;
-    uint32_t before = s->last[at];
-    s->last[at] = row;
+    uint32_t before = s->last;
+    s->last = row;
     if (before != NO_ROW && (f->names[spans->name[before]] & RULE_CREATES) != 0 &&
         launched[before] == 0 && (f->names[spans->name[row]] & RULE_TO) != 0 &&
         (launched[row] & LAUNCHED_COPY) != 0)
@@ -100,40 +107,50 @@ static void find_launched(const struct rule_facts *f, uint8_t *launched)
     }
 }
 
-bool rule_trees_find(struct rule_facts *f)
+static void look_at(struct rule_facts *f, struct siblings *siblings, uint32_t row,
+                    const uint8_t *launched)
 {
     const struct trace_study *s = f->study;
     const struct spans *spans = &s->trace->spans;
-    size_t places = (size_t)spans->rows.len + s->host.threads;
-    struct siblings all = { arena_array(f->arena, uint64_t, places),
-                            arena_array(f->arena, uint64_t, places),
-                            arena_array(f->arena, uint32_t, places),
-                            arena_array(f->arena, uint32_t, places) };
-    uint8_t *launched = arena_array(f->arena, uint8_t, spans->rows.len);
-    f->under = arena_array(f->arena, uint8_t, spans->rows.len);
-    f->optimizer_of = arena_array(f->arena, uint32_t, spans->rows.len);
-    if (all.group == NULL || all.before == NULL || all.run == NULL || all.last == NULL ||
-        launched == NULL || f->under == NULL || f->optimizer_of == NULL)
+    uint32_t parent = s->host.parent[row];
+    bool is_optimizer = (f->names[spans->name[row]] & RULE_OPTIMIZER) != 0;
+    f->under[row] = under_of(f, row);
+    f->optimizer_of[row] = is_optimizer       ? row
+                           : parent != NO_ROW ? f->optimizer_of[parent]
+                                              : NO_ROW;
+    if (spans->kind[row] != SPAN_OP)
+        return;
+    add_select(f, siblings, row);
+    add_pair(f, siblings, row, launched);
+}
+
+bool rule_trees_find(struct rule_facts *f)
+{
+    const struct trace_study *s = f->study;
+    const struct forest *host = &s->host;
+    uint32_t spans = s->trace->spans.rows.len;
+    f->under = arena_array(f->arena, uint8_t, spans);
+    f->optimizer_of = arena_array(f->arena, uint32_t, spans);
+    struct arena_mark mark = arena_mark(f->arena);
+    struct level *level = arena_array(f->arena, struct level, (size_t)host->max_depth + 1);
+    uint8_t *launched = arena_array(f->arena, uint8_t, spans);
+    if (f->under == NULL || f->optimizer_of == NULL || level == NULL || launched == NULL)
         return false;
-    for (size_t i = 0; i < places; i++)
-        all.last[i] = NO_ROW;
-    for (uint32_t i = 0; i < spans->rows.len; i++)
+    for (uint32_t i = 0; i < spans; i++)
         f->optimizer_of[i] = NO_ROW;
     find_launched(f, launched);
-    for (uint32_t track = 0; track < s->host.threads; track++) {
-        for (uint32_t i = s->host.first[track]; i < s->host.first[track + 1]; i++) {
-            uint32_t row = s->host.row[i], parent = s->host.parent[row];
-            f->under[row] = under_of(f, row);
-            bool is_optimizer = (f->names[spans->name[row]] & RULE_OPTIMIZER) != 0;
-            f->optimizer_of[row] = is_optimizer       ? row
-                                   : parent != NO_ROW ? f->optimizer_of[parent]
-                                                      : NO_ROW;
-            if (spans->kind[row] != SPAN_OP)
-                continue;
-            uint32_t at = parent != NO_ROW ? parent : spans->rows.len + track;
-            add_select(f, &all, at, row);
-            add_pair(f, &all, at, row, launched);
+    for (uint32_t track = 0; track < host->threads; track++) {
+        uint32_t depth = 0;
+        level[0].siblings = no_siblings;
+        for (uint32_t i = host->first[track]; i < host->first[track + 1]; i++) {
+            uint32_t row = host->row[i], parent = host->parent[row];
+            while (depth > 0 && level[depth - 1].row != parent)
+                depth--;
+            look_at(f, &level[depth].siblings, row, launched);
+            level[depth++].row = row;
+            level[depth].siblings = no_siblings;
         }
     }
+    arena_release(f->arena, mark);
     return true;
 }
