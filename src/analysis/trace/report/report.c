@@ -366,7 +366,8 @@ static bool ops_make(const struct trace_study *s, bool as_framework, struct aren
 /* What no two of them need of each other, side by side.  Each has an arena of its own for what it
  * leaves and one for what it needs meanwhile. */
 
-enum { PART_FINDINGS, PART_MODULES, PART_MEMORY, PART_RANKS, REPORT_PARTS };
+/* The longest first, but for what needs the most memory besides it. */
+enum { PART_FINDINGS, PART_MEMORY, PART_MODULES, PART_RANKS, REPORT_PARTS };
 
 struct report_parts {
     const struct trace_study *study;

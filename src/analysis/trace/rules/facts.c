@@ -200,13 +200,14 @@ static void count_one(struct counting *c, uint32_t row)
 static bool count(struct rule_facts *f)
 {
     const struct trace *t = f->study->trace;
+    f->by_owner = arena_array(f->arena, struct rule_copies, t->strings.rows.len);
+    struct arena_mark mark = arena_mark(f->arena);
     struct counting c = { .f = f,
                           .duration = arena_array(f->arena, int64_t, f->study->work),
                           .syncs = arena_array(f->arena, uint32_t, f->report->steps),
                           .tiny = arena_array(f->arena, uint32_t, t->spans.rows.len),
                           .first_launch = INT64_MAX,
                           .last_launch = INT64_MIN };
-    f->by_owner = arena_array(f->arena, struct rule_copies, t->strings.rows.len);
     if (c.duration == NULL || c.syncs == NULL || c.tiny == NULL || f->by_owner == NULL)
         return false;
     for (uint32_t row = 0; row < t->spans.rows.len; row++)
@@ -219,6 +220,7 @@ static bool count(struct rule_facts *f)
     if (f->step_kernels > 0)
         f->step_median_ns = quickselect_i64(c.duration, (uint32_t)f->step_kernels,
                                             (uint32_t)(f->step_kernels - 1) / 2);
+    arena_release(f->arena, mark);
     return true;
 }
 

@@ -191,6 +191,7 @@ static bool find_late_name(struct rule_facts *f, const struct lateness *l)
 bool rule_gaps_find(struct rule_facts *f)
 {
     uint32_t work = f->study->work;
+    struct arena_mark mark = arena_mark(f->arena);
     struct lateness l = { .track = arena_array(f->arena, uint32_t, work),
                           .at = arena_array(f->arena, struct interval, work),
                           .step_slow = arena_array(f->arena, int64_t, f->report->steps) };
@@ -199,9 +200,12 @@ bool rule_gaps_find(struct rule_facts *f)
     f->late_reason = BLAMES;
     if (l.track == NULL || l.at == NULL || l.step_slow == NULL)
         return false;
-    if (f->card == NULL)
-        return true;
-    walk(f, &l);
-    find_slow_step(f, &l);
-    return find_late_name(f, &l);
+    bool ok = true;
+    if (f->card != NULL) {
+        walk(f, &l);
+        find_slow_step(f, &l);
+        ok = find_late_name(f, &l);
+    }
+    arena_release(f->arena, mark);
+    return ok;
 }

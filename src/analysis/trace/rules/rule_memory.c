@@ -113,6 +113,7 @@ bool rule_memory_find(struct rule_facts *f)
                                  .reserved_at_peak = TRACE_UNKNOWN };
     if (ret->device == TRACE_UNKNOWN)
         return true;
+    struct arena_mark mark = arena_mark(f->arena);
     struct level *level = arena_array(f->arena, struct level, m->rows.len);
     uint32_t levels = 0;
     if (level == NULL)
@@ -133,5 +134,6 @@ bool rule_memory_find(struct rule_facts *f)
     }
     phase_peaks(f, level, levels, ret);
     find_growth(f, level, levels, ret);
+    arena_release(f->arena, mark);
     return true;
 }
