@@ -133,21 +133,21 @@ static bool integer_of(str text, int64_t *ret)
     return true;
 }
 
-int64_t value_integer(struct value value)
+int64_t value_integer(const struct value *value)
 {
     int64_t number;
     bool is =
-        (value.form == VALUE_NUMBER || value.form == VALUE_TEXT) && integer_of(value.text, &number);
+        (value->form == VALUE_NUMBER || value->form == VALUE_TEXT) && integer_of(value->text, &number);
     return is ? number : TRACE_UNKNOWN;
 }
 
-static uint64_t value_address(struct value value)
+static uint64_t value_address(const struct value *value)
 {
     uint64_t bits;
     bool negative;
     str text;
-    bool is = (value.form == VALUE_NUMBER || value.form == VALUE_TEXT) &&
-              integer_text(value.text, &text) && number_integer(text, &bits, &negative);
+    bool is = (value->form == VALUE_NUMBER || value->form == VALUE_TEXT) &&
+              integer_text(value->text, &text) && number_integer(text, &bits, &negative);
     return is ? bits : UNKNOWN_U64;
 }
 
@@ -161,33 +161,33 @@ static void id_is(struct trace_id *ret, int64_t value, enum id_form form)
 }
 
 /* A number that identifies; a text that is a number is that number where `is_numeric`. */
-static enum vrs_status id_of(struct events *e, struct value value, bool is_numeric,
+static enum vrs_status id_of(struct events *e, const struct value *value, bool is_numeric,
                              struct trace_id *ret, struct vrs_error *err)
 {
     uint32_t text;
     int64_t number;
     str digits;
     *ret = (struct trace_id){ 0, ID_NONE };
-    if (value.form != VALUE_NUMBER && value.form != VALUE_TEXT)
+    if (value->form != VALUE_NUMBER && value->form != VALUE_TEXT)
         return VRS_OK;
-    if ((value.form == VALUE_NUMBER || is_numeric) && integer_of(value.text, &number)) {
+    if ((value->form == VALUE_NUMBER || is_numeric) && integer_of(value->text, &number)) {
         id_is(ret, number, ID_NUMBER);
         return VRS_OK;
     }
-    if (is_numeric && !integer_text(value.text, &digits))
+    if (is_numeric && !integer_text(value->text, &digits))
         return VRS_OK;
-    TRY(event_text(e, value.text, &text, err));
+    TRY(event_text(e, value->text, &text, err));
     id_is(ret, text, ID_TEXT);
     return VRS_OK;
 }
 
 /* A thread's number is one however it is written; "stream 7" is 7. */
-static enum vrs_status tid_of(struct events *e, struct value value, struct trace_id *ret,
+static enum vrs_status tid_of(struct events *e, const struct value *value, struct trace_id *ret,
                               struct vrs_error *err)
 {
     int64_t number;
-    if (value.form == VALUE_TEXT) {
-        str text = value.text;
+    if (value->form == VALUE_TEXT) {
+        str text = value->text;
         if (str_starts(text, S("stream ")))
             text = (str){ text.ptr + 7, text.len - 7 };
         if (integer_of(text, &number)) {
@@ -242,7 +242,15 @@ void event_clear_arguments(struct events *e)
 
 void event_begin(struct events *e, uint64_t offset)
 {
-    e->event = (struct event){ .offset = offset };
+    /* One after the other: the whole at once is a string instruction, which takes as long as three
+     * members of an event. */
+    struct event *v = &e->event;
+    v->offset = offset;
+    v->phase = v->name = v->category = 0;
+    v->pid = v->tid = v->id = (struct trace_id){ 0, ID_NONE };
+    v->start = v->duration = 0;
+    v->has_start = v->is_beyond = v->no_duration = false;
+    v->time_form = TIME_MISSING;
     event_clear_arguments(e);
 }
 
@@ -253,7 +261,7 @@ static void start_is(struct event *v, int64_t ns, bool is_whole)
     v->start = ns;
 }
 
-static void start_field(struct event *v, struct value value)
+static void start_field(struct event *v, const struct value *value)
 {
     static const enum time_form forms[] = {
         [VALUE_NULL] = TIME_MISSING, [VALUE_NUMBER] = TIME_INTEGER, [VALUE_TEXT] = TIME_OTHER,
@@ -261,16 +269,16 @@ static void start_field(struct event *v, struct value value)
     };
     int64_t whole;
     bool beyond = false, is_whole;
-    if (value.form == VALUE_NUMBER &&
-        microseconds_read_plain(value.text, &whole, &is_whole) && whole <= TRACE_TIME_MOST) {
+    if (value->form == VALUE_NUMBER &&
+        microseconds_read_plain(value->text, &whole, &is_whole) && whole <= TRACE_TIME_MOST) {
         start_is(v, whole, is_whole);
         return;
     }
-    v->time_form = forms[value.form];
-    if (value.form == VALUE_NUMBER && !integer_of(value.text, &whole))
+    v->time_form = forms[value->form];
+    if (value->form == VALUE_NUMBER && !integer_of(value->text, &whole))
         v->time_form = TIME_OTHER;
-    v->has_start = value.form != VALUE_NULL && value.text.len > 0 &&
-                   microseconds_read(value.text, &v->start, &beyond);
+    v->has_start = value->form != VALUE_NULL && value->text.len > 0 &&
+                   microseconds_read(value->text, &v->start, &beyond);
     if (v->start > TRACE_TIME_MOST || v->start < -TRACE_TIME_MOST) {
         v->start = v->start > 0 ? TRACE_TIME_MOST : -TRACE_TIME_MOST;
         beyond = true;
@@ -278,31 +286,31 @@ static void start_field(struct event *v, struct value value)
     v->is_beyond = v->is_beyond || beyond;
 }
 
-static void duration_field(struct event *v, struct value value)
+static void duration_field(struct event *v, const struct value *value)
 {
     bool beyond = false, is_whole;
     v->duration = 0;
     v->no_duration = false;
-    if (value.form == VALUE_NUMBER &&
-        microseconds_read_plain(value.text, &v->duration, &is_whole))
+    if (value->form == VALUE_NUMBER &&
+        microseconds_read_plain(value->text, &v->duration, &is_whole))
         return;
-    if ((value.form == VALUE_NUMBER || value.form == VALUE_TEXT) &&
-        microseconds_read(value.text, &v->duration, &beyond))
+    if ((value->form == VALUE_NUMBER || value->form == VALUE_TEXT) &&
+        microseconds_read(value->text, &v->duration, &beyond))
         v->is_beyond = v->is_beyond || beyond;
     else
         v->no_duration = true;
 }
 
-static enum vrs_status text_field(struct events *e, struct value value, uint32_t *ret,
+static enum vrs_status text_field(struct events *e, const struct value *value, uint32_t *ret,
                                   struct vrs_error *err)
 {
     *ret = 0;
-    if (value.form != VALUE_TEXT && value.form != VALUE_NUMBER)
+    if (value->form != VALUE_TEXT && value->form != VALUE_NUMBER)
         return VRS_OK;
-    return event_text(e, value.text, ret, err);
+    return event_text(e, value->text, ret, err);
 }
 
-enum vrs_status event_field(struct events *e, enum trace_key key, struct value value,
+enum vrs_status event_field(struct events *e, enum trace_key key, const struct value *value,
                             struct vrs_error *err)
 {
     struct event *v = &e->event;
@@ -313,7 +321,7 @@ enum vrs_status event_field(struct events *e, enum trace_key key, struct value v
         return text_field(e, value, &v->name, err);
     case KEY_CAT:
         v->category = 0;
-        return value.form == VALUE_TEXT ? lower_case(e, value.text, &v->category, err) : VRS_OK;
+        return value->form == VALUE_TEXT ? lower_case(e, value->text, &v->category, err) : VRS_OK;
     case KEY_PID:
         return id_of(e, value, false, &v->pid, err);
     case KEY_TID:
@@ -357,7 +365,7 @@ bool event_field_time(struct events *e, enum trace_key key, int64_t ns, bool is_
     return true;
 }
 
-enum vrs_status event_argument(struct events *e, enum trace_key key, struct value value,
+enum vrs_status event_argument(struct events *e, enum trace_key key, const struct value *value,
                                struct vrs_error *err)
 {
     struct event *v = &e->event;

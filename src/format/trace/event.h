@@ -66,9 +66,9 @@ void event_begin(struct events *e, uint64_t offset);
 /* Forgets the args: of two in an event the last stands. */
 void event_clear_arguments(struct events *e);
 /* A key of the event, and one of its args.  Keys without meaning here change nothing. */
-enum vrs_status event_field(struct events *e, enum trace_key key, struct value value,
+enum vrs_status event_field(struct events *e, enum trace_key key, const struct value *value,
                             struct vrs_error *err) MUST_CHECK;
-enum vrs_status event_argument(struct events *e, enum trace_key key, struct value value,
+enum vrs_status event_argument(struct events *e, enum trace_key key, const struct value *value,
                                struct vrs_error *err) MUST_CHECK;
 /* The same of numbers that are not negative.  False, and nothing is changed, where a key wants the
  * text of one, or the time is beyond what is kept. */
@@ -89,6 +89,6 @@ void events_finish(struct events *e);
 enum vrs_status event_text(struct events *e, str text, uint32_t *ret,
                            struct vrs_error *err) MUST_CHECK;
 /* An integer, or TRACE_UNKNOWN. */
-int64_t value_integer(struct value value);
+int64_t value_integer(const struct value *value);
 
 #endif

@@ -270,8 +270,8 @@ static bool take(struct cursor *c, enum trace_key key, enum value_form form, str
         return true;
     struct value value = { form, text };
     if (c->from == FROM_VALUE)
-        return event_field(e, key, value, NULL) == VRS_OK;
-    return event_argument(e, key, value, NULL) == VRS_OK;
+        return event_field(e, key, &value, NULL) == VRS_OK;
+    return event_argument(e, key, &value, NULL) == VRS_OK;
 }
 
 /* A time that is plain digits, and three behind the point at most. */

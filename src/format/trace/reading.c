@@ -31,13 +31,13 @@ static void file_scalar(struct reading *r, struct value value)
         [KEY_WITH_FLOPS] = TRACE_WITH_FLOPS,
     };
     bool is_set = value.form == VALUE_TRUE || (value.form == VALUE_TEXT && value.text.len > 0) ||
-                  (value.form == VALUE_NUMBER && value_integer(value) != 0);
+                  (value.form == VALUE_NUMBER && value_integer(&value) != 0);
     if (is_set)
         h->flags |= flags[r->key];
     else
         h->flags &= (uint8_t)~flags[r->key];
     if (r->key == KEY_BASE_NS)
-        h->base_ns = value_integer(value);
+        h->base_ns = value_integer(&value);
 }
 
 static enum vrs_status device_scalar(struct reading *r, struct value value, struct vrs_error *err)
@@ -46,22 +46,22 @@ static enum vrs_status device_scalar(struct reading *r, struct value value, stru
     uint32_t row = d->rows.len - 1;
     switch ((int)r->key) {
     case KEY_ID:
-        d->number[row] = value_integer(value);
+        d->number[row] = value_integer(&value);
         return VRS_OK;
     case KEY_NAME:
         return value.form == VALUE_TEXT ? event_text(&r->events, value.text, &d->name[row], err)
                                         : VRS_OK;
     case KEY_TOTAL_GLOBAL_MEM:
-        d->bytes[row] = value_integer(value);
+        d->bytes[row] = value_integer(&value);
         return VRS_OK;
     case KEY_COMPUTE_MAJOR:
-        d->major[row] = value_integer(value);
+        d->major[row] = value_integer(&value);
         return VRS_OK;
     case KEY_COMPUTE_MINOR:
-        d->minor[row] = value_integer(value);
+        d->minor[row] = value_integer(&value);
         return VRS_OK;
     case KEY_NUM_SMS:
-        d->multiprocessors[row] = value_integer(value);
+        d->multiprocessors[row] = value_integer(&value);
         return VRS_OK;
     default:
         return VRS_OK;
@@ -73,9 +73,9 @@ static enum vrs_status distributed_scalar(struct reading *r, struct value value,
 {
     struct trace_header *h = &r->trace->header;
     if (r->key == KEY_RANK)
-        h->rank = value_integer(value);
+        h->rank = value_integer(&value);
     if (r->key == KEY_WORLD_SIZE)
-        h->world_size = value_integer(value);
+        h->world_size = value_integer(&value);
     if (r->key == KEY_BACKEND && value.form == VALUE_TEXT)
         return event_text(&r->events, value.text, &h->backend, err);
     return VRS_OK;
@@ -128,9 +128,9 @@ static enum vrs_status scalar(struct reading *r, struct value value, uint64_t of
         file_scalar(r, value);
         return VRS_OK;
     case PLACE_EVENT:
-        return event_field(&r->events, r->key, value, err);
+        return event_field(&r->events, r->key, &value, err);
     case PLACE_ARGS:
-        return event_argument(&r->events, r->key, value, err);
+        return event_argument(&r->events, r->key, &value, err);
     case PLACE_DEVICE:
         return device_scalar(r, value, err);
     case PLACE_DISTRIBUTED:
