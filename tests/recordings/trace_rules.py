@@ -172,6 +172,16 @@ def grows(more, steps=3):
     return t
 
 
+def holds(steps):
+    """Of each step's forward an activation stays, and makes up far less than a hundredth."""
+    t = Trace().steps(*[1000] * steps)
+    for i in range(steps):
+        at = 1000 * i
+        t.range("## forward ##", at, 400).range("## backward ##", at + 400, 400).op("aten::mm", at + 100, 100)
+        t.memory(at + 150, 1_000_000 + i)
+    return t
+
+
 def device_copies(size, ns):
     return Trace().op("aten::copy_", 0, 10).copy(20, ns, "Memcpy DtoD (Device -> Device)", size, launch=1)
 
@@ -269,6 +279,7 @@ CASES = [
     ("MEM-FRAG", "reserved", reserved(1501), reserved(1500)),
     ("MEM-LEAK", "growth", grows(1), grows(0)),
     ("MEM-LEAK", "steps", grows(1), grows(1, 2)),
+    ("MEM-LEAK", "held", holds(3), holds(2)),
     ("BW-LOW", "bytes", device_copies(10**9 + 1, 11_000_000), device_copies(10**9, 11_000_000)),
     ("BW-LOW", "time", device_copies(2 * 10**9, 10_000_001), device_copies(2 * 10**9, 10_000_000)),
     ("BW-LOW", "rate", device_copies(5 * 10**9 - 1, 20_000_000), device_copies(5 * 10**9, 20_000_000)),

@@ -69,6 +69,15 @@ static void put_growth(struct buf *words, const struct trace_memory_peak *p)
     buf_char(words, '.');
 }
 
+static void put_held(struct buf *words, const struct trace_memory_peak *p)
+{
+    uint32_t last = p->steps - 1;
+    buf_format(words, "The last %u steps each ended with more gradients and activations that earlier "
+                      "steps had made: from %llu to %llu.",
+               (unsigned)p->held_steps, (unsigned long long)p->held[last - p->held_steps],
+               (unsigned long long)p->held[last]);
+}
+
 static void fill_category(struct cells *cells, const void *from, uint32_t i, str *cell)
 {
     const struct trace_memory_peak *p = from;
@@ -130,8 +139,12 @@ static void put_sentences(struct buf *to, const struct style *style, const struc
     buf_init(&words, SIZE_MAX / 2);
     put_peak(&words, style, r, p);
     put_line(to, style, &words);
-    if (p->leaks) {
+    if (p->grows) {
         put_growth(&words, p);
+        put_line(to, style, &words);
+    }
+    if (p->holds) {
+        put_held(&words, p);
         put_line(to, style, &words);
     }
     if (!p->has_blocks) {

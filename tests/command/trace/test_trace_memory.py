@@ -62,7 +62,7 @@ def test_the_peak_and_what_it_consisted_of(answer):
     assert [(b["bytes"], b["category"], b["op"], b["address"]) for b in row["largest"]] == [
         (512, "activation", "aten::mm", 1), (256, "gradient", "autograd::engine::evaluate_function: MmBackward0", 2)]
     assert row["growth"] == {"leaks": False, "steps": 0, "from_bytes": 1000, "to_bytes": 1000,
-                             "step_end_bytes": [1000] * 5}
+                             "step_end_bytes": [1000] * 5, "held_steps": 0, "held_blocks": [0] * 5}
     text = answer(0, "--memory")
     assert "GPU 0: 1.73 KiB in use at the peak" in text and "8.00 KiB reserved at most" in text
     assert "there before the recording" in text and "It grows" not in text
@@ -71,9 +71,18 @@ def test_the_peak_and_what_it_consisted_of(answer):
 def test_growth_has_its_numbers(answer):
     row, = json.loads(answer(100, "-j"))["memory"]
     assert row["growth"] == {"leaks": True, "steps": 4, "from_bytes": 1100, "to_bytes": 1500,
-                             "step_end_bytes": [1100, 1200, 1300, 1400, 1500]}
+                             "step_end_bytes": [1100, 1200, 1300, 1400, 1500],
+                             "held_steps": 4, "held_blocks": [0, 1, 2, 3, 4]}
     assert "It grows: the last 4 steps each ended with over 1 % more" in " ".join(answer(100, "--memory").split())
-    assert not json.loads(answer(10, "-j"))["memory"][0]["growth"]["leaks"]  # below 1 % a step
+
+
+def test_what_earlier_steps_made_may_grow_where_the_whole_does_not(answer):
+    row, = json.loads(answer(10, "-j"))["memory"]
+    assert (row["growth"]["leaks"], row["growth"]["steps"], row["growth"]["held_steps"]) == (True, 0, 4)
+    text = " ".join(answer(10, "--memory").split())
+    assert "It grows" not in text  # below 1 % a step
+    assert ("The last 4 steps each ended with more gradients and activations that earlier steps had made: "
+            "from 0 to 4.") in text
 
 
 def test_without_addresses_nothing_is_told_apart(tmp_path):

@@ -393,6 +393,11 @@ static int64_t value_at(const struct device *d, const struct memory_row *row, in
     return low == 0 ? row->base : d->value[low - 1];
 }
 
+static int64_t end_of_step(const struct trace_report *r, uint32_t step)
+{
+    return r->step[step].first_ns + r->step[step].ns;
+}
+
 static bool growth_make(const struct device *d, struct arena *arena, struct trace_memory_peak *ret)
 {
     enum { STEPS_LEAST = 3 };
@@ -403,7 +408,7 @@ static bool growth_make(const struct device *d, struct arena *arena, struct trac
     if (ret->step_end == NULL)
         return false;
     for (uint32_t i = 0; i < r->steps; i++)
-        ret->step_end[i] = value_at(d, ret->row, r->step[i].first_ns + r->step[i].ns);
+        ret->step_end[i] = value_at(d, ret->row, end_of_step(r, i));
     uint32_t first = r->steps == 0 ? 0 : r->steps - 1;
     while (first > 0 && (double)ret->step_end[first] > more * (double)ret->step_end[first - 1])
         first--;
@@ -412,7 +417,65 @@ static bool growth_make(const struct device *d, struct arena *arena, struct trac
         ret->grown_from = ret->step_end[first];
         ret->grown_to = ret->step_end[r->steps - 1];
     }
-    ret->leaks = ret->grown >= STEPS_LEAST;
+    ret->leaks = ret->grows = ret->grown >= STEPS_LEAST;
+    return true;
+}
+
+/* The first step from which on `moment` is no later than the end. */
+static uint32_t step_behind(const struct trace_report *r, int64_t moment)
+{
+    uint32_t low = 0, high = r->steps;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (end_of_step(r, middle) < moment)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool ends_ascend(const struct trace_report *r)
+{
+    for (uint32_t i = 1; i < r->steps; i++)
+        if (end_of_step(r, i) < end_of_step(r, i - 1))
+            return false;
+    return true;
+}
+
+/* What a step makes and the next one no longer needs: who holds more of it at each end leaks.  The
+ * first ends see what a warm-up makes to stay, so one rise tells nothing. */
+static bool held_make(const struct device *d, struct arena *arena, struct trace_memory_peak *ret)
+{
+    enum { RISES_LEAST = 2 };
+    const struct trace_report *r = d->report;
+    if (!ends_ascend(r))
+        return true;
+    uint64_t *held = arena_array(arena, uint64_t, (size_t)r->steps + 1);
+    if (held == NULL)
+        return false;
+    /* First what comes and what goes at each end. */
+    for (uint32_t i = 0; i < d->blocks; i++) {
+        const struct block *b = &d->block[i];
+        if (b->taken == NO_ROW ||
+            (b->category != TRACE_GRADIENT && b->category != TRACE_ACTIVATION))
+            continue;
+        uint32_t first = step_behind(r, time_of(d, b->taken));
+        uint32_t last = b->given == NO_ROW ? r->steps : step_behind(r, time_of(d, b->given));
+        if (first + 1 >= last)
+            continue;
+        held[first + 1]++;
+        held[last]--;
+    }
+    for (uint32_t i = 1; i < r->steps; i++)
+        held[i] += held[i - 1];
+    uint32_t last = r->steps == 0 ? 0 : r->steps - 1, at = last;
+    while (at > 0 && held[at] > held[at - 1])
+        at--;
+    ret->held = held;
+    ret->held_steps = last - at;
+    ret->holds = ret->held_steps >= RISES_LEAST;
+    ret->leaks = ret->grows || ret->holds;
     return true;
 }
 
@@ -431,7 +494,7 @@ static bool peak_make(struct device *d, struct arena *scratch, struct arena *are
         return false;
     return !ret->has_blocks ||
            (blocks_make(d, scratch) && live_make(d, scratch, arena, ret) &&
-            timeline_make(d, scratch, arena, ret));
+            held_make(d, arena, ret) && timeline_make(d, scratch, arena, ret));
 }
 
 /* The moments at which a backward begins: an interval does, or what went before it ends. */

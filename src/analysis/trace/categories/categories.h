@@ -78,9 +78,15 @@ struct trace_memory_peak {
     /* Bytes in use at the end of each step, and whether the last ones grow. */
     int64_t *step_end;
     uint32_t steps;
-    uint32_t grown;    /* so many steps, up to the last, each ended with > 1 % more */
+    uint32_t grown; /* so many steps, up to the last, each ended with > 1 % more */
     int64_t grown_from, grown_to;
-    bool leaks;        /* that is 3 steps or more */
+    bool grows; /* that is 3 or more */
+    /* Gradients and activations that the end of each step saw, and the end of the one before it;
+     * NULL where blocks are not known, or steps lie in each other. */
+    uint64_t *held;
+    uint32_t held_steps; /* so many steps, up to the last, each ended with more of them */
+    bool holds;          /* that is 2 or more */
+    bool leaks;          /* either */
 };
 
 enum { TRACE_LIVE_SHOWN = 20, TRACE_TIMELINE_ROWS = 200 };

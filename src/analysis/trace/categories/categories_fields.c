@@ -128,6 +128,12 @@ static const struct field timeline_fields[] = {
 const struct row_type trace_memory_timeline_row_type =
     ROW_TYPE("memory_timeline", struct trace_memory_peak, timeline_fields);
 
+static bool has_held(const void *row, const void *above)
+{
+    (void)above;
+    return ((const struct trace_memory_peak *)row)->held != NULL;
+}
+
 static const struct field growth_fields[] = {
     { "leaks", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct trace_memory_peak, leaks) },
     { "steps", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct trace_memory_peak, grown) },
@@ -136,6 +142,11 @@ static const struct field growth_fields[] = {
     { "to_bytes", NULL, UNIT_BYTES, FIELD_SIGNED, FIELD_AT(struct trace_memory_peak, grown_to) },
     { "step_end_bytes", NULL, UNIT_BYTES, FIELD_VALUES,
       FIELD_LIST(struct trace_memory_peak, step_end, steps), .of = FIELD_SIGNED, .line = true },
+    { "held_steps", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct trace_memory_peak, held_steps),
+      .when = has_held },
+    { "held_blocks", NULL, UNIT_COUNT, FIELD_VALUES,
+      FIELD_LIST(struct trace_memory_peak, held, steps), .of = FIELD_UNSIGNED, .line = true,
+      .when = has_held },
 };
 static const struct row_type growth_row_type =
     ROW_TYPE("memory_growth", struct trace_memory_peak, growth_fields);

@@ -363,34 +363,45 @@ static bool ops_make(const struct trace_study *s, bool as_framework, struct aren
            ops_keep(&tables, arena, ret);
 }
 
-/* What no two of them need of each other, side by side.  Each has an arena of its own for what it
- * leaves and one for what it needs meanwhile. */
+/* What no two of a list need of each other, side by side; the second needs what the first left.  Each
+ * has an arena of its own for what it leaves and one for what it needs meanwhile. */
 
-/* The longest first, but for what needs the most memory besides it. */
-enum { PART_FINDINGS, PART_MEMORY, PART_MODULES, PART_RANKS, REPORT_PARTS };
+enum {
+    PART_MEMORY,
+    PART_LAUNCHES,
+    FIRST_PARTS,
+    PART_FINDINGS = FIRST_PARTS,
+    PART_RANKS,
+    PART_MODULES,
+    REPORT_PARTS
+};
 
 struct report_parts {
     const struct trace_study *study;
     const struct trace_limits *limits;
     struct trace_report *report;
     struct arena arena[REPORT_PARTS];
+    uint32_t first; /* of the list at hand */
 };
 
 static enum vrs_status part_make(void *arg, uint32_t i, uint32_t thread, struct vrs_error *err)
 {
     struct report_parts *p = arg;
     struct trace_report *r = p->report;
-    struct arena *arena = &p->arena[i], scratch;
+    uint32_t part = p->first + i;
+    struct arena *arena = &p->arena[part], scratch;
     enum vrs_status status = VRS_OK;
     bool ok = true;
     (void)thread;
     arena_init(&scratch, SIZE_MAX / 2);
-    if (i == PART_FINDINGS)
+    if (part == PART_FINDINGS)
         ok = trace_findings_make(p->study, p->limits, arena, r);
-    else if (i == PART_MODULES)
+    else if (part == PART_MODULES)
         status = trace_modules_make(p->study, &scratch, arena, &r->modules, err);
-    else if (i == PART_MEMORY)
+    else if (part == PART_MEMORY)
         ok = trace_categories_make(p->study, &scratch, arena, r);
+    else if (part == PART_LAUNCHES)
+        ok = trace_launches_make(p->study, arena, &r->launches);
     else
         ok = rank_parts_make(p->study, arena, &r->rank) && job_of_file(&r->rank, arena, &r->ranks);
     arena_free(&scratch);
@@ -404,8 +415,12 @@ static enum vrs_status parts_make(const struct trace_study *s, const struct trac
     struct report_parts parts = { .study = s, .limits = limits, .report = ret };
     for (uint32_t i = 0; i < REPORT_PARTS; i++)
         arena_init(&parts.arena[i], SIZE_MAX / 2);
-    const struct task_list list = { .tasks = REPORT_PARTS, .task = part_make, .arg = &parts };
+    struct task_list list = { .tasks = FIRST_PARTS, .task = part_make, .arg = &parts };
     enum vrs_status status = task_list_run(s->threads, &list, err);
+    parts.first = FIRST_PARTS;
+    list.tasks = REPORT_PARTS - FIRST_PARTS;
+    if (status == VRS_OK)
+        status = task_list_run(s->threads, &list, err);
     for (uint32_t i = 0; i < REPORT_PARTS; i++)
         arena_join(arena, &parts.arena[i]);
     return status;
@@ -428,9 +443,7 @@ enum vrs_status trace_report_make(const struct trace *t, const struct trace_repo
         bool ok = file_make(t, arena, &ret->file) && trace_steps_make(&s, arena, ret) &&
                   capture_make(&s, ret, arena, &ret->capture) && devices_make(&s, arena, ret) &&
                   ops_make(&s, q->as_framework, &scratch, arena, ret) &&
-                  ops_order(&scratch, arena, ret) &&
-                  trace_phases_make(&s, arena, ret) &&
-                  trace_launches_make(&s, arena, &ret->launches);
+                  ops_order(&scratch, arena, ret) && trace_phases_make(&s, arena, ret);
         status = ok ? parts_make(&s, q->limits, arena, ret, err) : vrs_no_memory(err);
     }
     arena_free(&scratch);

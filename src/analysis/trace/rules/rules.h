@@ -60,6 +60,7 @@ enum trace_threshold {
     MEM_RESERVED,
     MEM_GROWTH,
     MEM_STEPS,
+    MEM_HELD,
     COPY_BYTES,
     COPY_NS,
     COPY_RATE,

@@ -5,6 +5,7 @@
 
 #include "analysis/trace/queue/queue.h"
 #include "analysis/trace/report/report.h"
+#include "analysis/trace/categories/categories.h"
 #include "analysis/trace/rules/facts.h"
 #include "analysis/trace/rules/judge.h"
 #include "analysis/trace/rules/rules.h"
@@ -380,9 +381,26 @@ bool rule_mem_reserved(struct judging *j)
                        judge_share((double)m->reserved_at_peak, (double)m->peak), MEM_RESERVED);
 }
 
+/* Gradients and activations that outlive their step, more of them after each. */
+static bool holds_on(struct judging *j)
+{
+    const struct trace_report *r = j->f->report;
+    const struct trace_memory_peak *most = NULL;
+    for (uint32_t i = 0; i < r->peaks.rows; i++)
+        if (r->peaks.row[i].held != NULL &&
+            (most == NULL || r->peaks.row[i].held_steps > most->held_steps))
+            most = &r->peaks.row[i];
+    if (most == NULL || !judge_from(j, "held_steps", most->held_steps, MEM_HELD))
+        return false;
+    judge_note(j, "held_blocks", (double)most->held[most->steps - 1]);
+    j->found->text = "{held_steps} steps, one after another, end with more gradients and activations "
+                     "that earlier steps had made, the last with {held_blocks}";
+    return true;
+}
+
 bool rule_mem_growth(struct judging *j)
 {
     const struct rule_memory *m = &j->f->memory;
     judge_note(j, "growth_ratio", m->growth);
-    return judge_from(j, "growing_steps", m->growing, MEM_STEPS);
+    return judge_from(j, "growing_steps", m->growing, MEM_STEPS) || holds_on(j);
 }

@@ -46,6 +46,8 @@ const struct trace_threshold_row trace_thresholds[TRACE_THRESHOLDS] = {
     [MEM_RESERVED] = { "mem-reserved_ratio", 1.50, "reserved by allocated at the peak" },
     [MEM_GROWTH] = { "mem-growth_ratio", 0.01, "growth from the end of one step to the next" },
     [MEM_STEPS] = { "mem-growth-steps", 3, "steps that grow, one after another" },
+    [MEM_HELD] = { "mem-held-steps", 2,
+                   "steps, one after another, that hold more gradients and activations" },
     [COPY_BYTES] = { "copy_bytes", 1e9, "copies within the device of one operator" },
     [COPY_NS] = { "copy_ns", 1e7, "their time" },
     [COPY_RATE] = { "copy-rate_bytes", 250e9, "bytes in a second that are few" },
