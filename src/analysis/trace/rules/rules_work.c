@@ -3,9 +3,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/trace/categories/categories.h"
 #include "analysis/trace/queue/queue.h"
 #include "analysis/trace/report/report.h"
-#include "analysis/trace/categories/categories.h"
 #include "analysis/trace/rules/facts.h"
 #include "analysis/trace/rules/judge.h"
 #include "analysis/trace/rules/rules.h"
