@@ -74,8 +74,10 @@ static const struct column spans_columns[] = {
     { "correlation_form", offsetof(struct spans, correlation_form), COLUMN_U8 },
     { "bytes", offsetof(struct spans, bytes), COLUMN_I64 },
     { "shapes", offsetof(struct spans, shapes), COLUMN_U32 },
+    { "sequence", offsetof(struct spans, sequence), COLUMN_U32 },
+    { "forward_thread", offsetof(struct spans, forward_thread), COLUMN_U16 },
 };
-const struct table_kind spans_kind = { "spans", spans_columns, 13 };
+const struct table_kind spans_kind = { "spans", spans_columns, 15 };
 
 static const struct column flows_columns[] = {
     { "time", offsetof(struct flows, time), COLUMN_I64 },

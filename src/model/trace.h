@@ -93,7 +93,14 @@ struct spans {
     uint8_t *external_form, *correlation_form;
     int64_t *bytes; /* of a copy; TRACE_UNKNOWN where not given */
     uint32_t *shapes; /* string_id: of the inputs, JSON as it stands in the file; 0: not given */
+    /* Of an operator: the number that autograd had for its node, which that node's operators of the
+     * backward pass have too; TRACE_NO_SEQUENCE. */
+    uint32_t *sequence;
+    uint16_t *forward_thread; /* of those: the thread of the forward pass, as the profiler counts
+                               * them, from 1; 0: none.  UINT16_MAX is that, and all above */
 };
+
+#define TRACE_NO_SEQUENCE UINT32_MAX
 
 /* One end of a link: the events of phases s and f. */
 struct flows {

@@ -238,6 +238,8 @@ void event_clear_arguments(struct events *e)
         v->total_reserved = TRACE_UNKNOWN;
     v->address = UNKNOWN_U64;
     v->process_name = v->labels = v->shapes = 0;
+    v->sequence = TRACE_NO_SEQUENCE;
+    v->forward_thread = 0;
 }
 
 void event_begin(struct events *e, uint64_t offset)
@@ -365,6 +367,17 @@ bool event_field_time(struct events *e, enum trace_key key, int64_t ns, bool is_
     return true;
 }
 
+static void sequence_is(struct event *v, int64_t number)
+{
+    bool is = number >= 0 && number < TRACE_NO_SEQUENCE;
+    v->sequence = is ? (uint32_t)number : TRACE_NO_SEQUENCE;
+}
+
+static void forward_thread_is(struct event *v, int64_t number)
+{
+    v->forward_thread = (uint16_t)(number <= 0 ? 0 : number > UINT16_MAX ? UINT16_MAX : number);
+}
+
 enum vrs_status event_argument(struct events *e, enum trace_key key, const struct value *value,
                                struct vrs_error *err)
 {
@@ -398,6 +411,12 @@ enum vrs_status event_argument(struct events *e, enum trace_key key, const struc
     case KEY_TOTAL_RESERVED:
         v->total_reserved = value_integer(value);
         return VRS_OK;
+    case KEY_SEQUENCE:
+        sequence_is(v, value_integer(value));
+        return VRS_OK;
+    case KEY_FORWARD_THREAD:
+        forward_thread_is(v, value_integer(value));
+        return VRS_OK;
     case KEY_NAME:
         return text_field(e, value, &v->process_name, err);
     case KEY_LABELS:
@@ -421,6 +440,12 @@ bool event_argument_integer(struct events *e, enum trace_key key, int64_t number
         return true;
     case KEY_CORRELATION:
         id_is(&v->correlation, number, ID_NUMBER);
+        return true;
+    case KEY_SEQUENCE:
+        sequence_is(v, number);
+        return true;
+    case KEY_FORWARD_THREAD:
+        forward_thread_is(v, number);
         return true;
     default:
         return false;
@@ -516,6 +541,8 @@ static enum vrs_status put_span(struct events *e, struct vrs_error *err)
     s->correlation_form[row] = v->correlation.form;
     s->bytes[row] = v->copy_bytes;
     s->shapes[row] = v->shapes;
+    s->sequence[row] = v->sequence;
+    s->forward_thread[row] = v->forward_thread;
     return VRS_OK;
 }
 

@@ -34,6 +34,8 @@ struct event {
     int64_t memory_bytes, copy_bytes, device_type, device_number, total_allocated, total_reserved;
     uint64_t address;
     uint32_t process_name, labels, shapes; /* string_id */
+    uint32_t sequence;
+    uint16_t forward_thread;
 };
 
 /* Texts met lately, each in the place that its ends and its length give it. */

@@ -107,12 +107,17 @@ static void put_span_arguments(struct chrome *c, uint32_t row)
 {
     const struct spans *s = &c->t->spans;
     if (s->external_form[row] == ID_NONE && s->correlation_form[row] == ID_NONE &&
-        s->bytes[row] == TRACE_UNKNOWN && s->shapes[row] == 0)
+        s->bytes[row] == TRACE_UNKNOWN && s->shapes[row] == 0 &&
+        s->sequence[row] == TRACE_NO_SEQUENCE)
         return;
     json_object(&c->json, "args");
     put_id(c, "External id", s->external[row], s->external_form[row]);
     put_id(c, "correlation", s->correlation[row], s->correlation_form[row]);
     put_known(c, "bytes", s->bytes[row]);
+    if (s->sequence[row] != TRACE_NO_SEQUENCE) {
+        json_i64(&c->json, "Sequence number", s->sequence[row]);
+        json_i64(&c->json, "Fwd thread id", s->forward_thread[row]);
+    }
     if (s->shapes[row] != 0)
         json_raw(&c->json, "Input Dims", trace_text(c->t, s->shapes[row]));
     json_close(&c->json);

@@ -49,6 +49,50 @@ def test_real_traces(shared, name):
     assert sum(m["self_device_ns"] for m in doc["modules"]) == sum(m["device_ns"] for m in roots)
 
 
+def numbered(extra=()):
+    """A forward in module Net_0, of whose operators two have the number 5, and its backward in another thread."""
+    span = lambda category, name, ts, dur, tid, **args: {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": tid,
+                                                         "ts": ts, "dur": dur, "args": args}
+    number = lambda n, thread=0: {"Sequence number": n, "Fwd thread id": thread}
+    wrapped = "autograd::engine::evaluate_function: "
+    return [span("python_function", "nn.Module: Net_0", 0, 50, 1), span("python_function", "nn.Module: Linear_0", 10, 30, 1),
+            span("cpu_op", "aten::t", 2, 2, 1, **number(5)), span("cpu_op", "aten::addmm", 12, 9, 1, **number(5)),
+            span("cpu_op", wrapped + "AddmmBackward0", 100, 20, 2, **number(5, 1)),
+            span("cpu_op", "AddmmBackward0", 101, 18, 2, **number(5, 1)), *extra]
+
+
+def backward_of(tmp_path, events):
+    (tmp_path / "run.json").write_text(json.dumps(events))
+    return {m["path"]: m["host_ns"] for m in answer(tmp_path / "run.json")["modules"] if m["backward"]}
+
+
+def test_a_backward_is_found_by_the_number_of_its_node(tmp_path):
+    """Of several operators with it the last, so that the module is the inner one."""
+    assert backward_of(tmp_path, numbered()) == {"Net_0.backward": 20_000, "Net_0.Linear_0.backward": 20_000}
+
+
+def test_a_number_of_two_threads_tells_nothing(tmp_path):
+    other = {**numbered()[3], "tid": 3}
+    assert backward_of(tmp_path, numbered([other])) == {}
+    assert backward_of(tmp_path, [other, *numbered()]) == {}
+    later = {**numbered()[3], "ts": 300}
+    assert backward_of(tmp_path, [e for e in numbered([later]) if e["name"] not in ("aten::t", "aten::addmm")]) == {}
+
+
+def test_where_there_are_arrows_numbers_tell_nothing(tmp_path):
+    arrow = {"cat": "fwdbwd", "name": "fwdbwd", "id": 1, "pid": 1}
+    others = [{**arrow, "ph": "s", "tid": 1, "ts": 60}, {**arrow, "ph": "f", "bp": "e", "tid": 2, "ts": 200}]
+    assert backward_of(tmp_path, numbered(others)) == {}
+
+
+def test_numbers_stay_in_a_trace_that_is_written_again(tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps(numbered()))
+    run("trace", "run.json", "--repair", "-o", "again.json", cwd=tmp_path, expect=0)
+    again = json.loads((tmp_path / "again.json").read_text())
+    assert [(e["args"]["Sequence number"], e["args"]["Fwd thread id"]) for e in again
+            if "Sequence number" in e.get("args", ())] == [(5, 0), (5, 0), (5, 1), (5, 1)]
+
+
 def test_text(tmp_path):
     frame = lambda name, ts, dur: {"ph": "X", "cat": "python_function", "name": name, "pid": 1, "tid": 1, "ts": ts, "dur": dur}
     path = tmp_path / "m.json"

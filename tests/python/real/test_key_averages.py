@@ -77,6 +77,21 @@ def test_frames_around_operators_are_those_of_the_framework(runs):
     assert len(seen) > 6, seen
 
 
+def test_modules_of_a_backward_by_numbers_are_those_by_arrows(runs, tmp_path):
+    for told in runs:
+        if not told["stacks"]:
+            continue
+        with open(told["path"], encoding="utf-8") as file:
+            trace = json.load(file)
+        arrows = sum(e.get("cat") == "fwdbwd" for e in trace["traceEvents"])
+        trace["traceEvents"] = [e for e in trace["traceEvents"] if e.get("cat") != "fwdbwd"]
+        bare = tmp_path / "bare.json"
+        bare.write_text(json.dumps(trace))
+        modules = answer(told["path"])["modules"]
+        assert arrows > 10 and any(m["backward"] for m in modules), told["path"]
+        assert answer(bare)["modules"] == modules, told["path"]
+
+
 def test_ranges_keep_the_time_of_frames_inside_them(runs):
     """Without --framework-exact; the operators themselves are the same either way."""
     told, = (t for t in runs if t["path"].endswith("perceptron-stacks.json"))

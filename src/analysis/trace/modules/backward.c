@@ -1,4 +1,4 @@
-/* backward.c - follows the arrows `fwdbwd` from one thread to the other. */
+/* backward.c - follows the arrows `fwdbwd` from one thread to the other, or numbers of nodes. */
 #include "analysis/trace/modules/backward.h"
 
 #include <stddef.h>
@@ -118,6 +118,73 @@ static void follow_all(const struct trace *t, const struct idtab *starts,
     }
 }
 
+/* By numbers.  Each thread counts its nodes, so a number that operators of two threads have tells
+ * nothing; of those of one thread the last is the node's, since what makes no node has the number
+ * of the next that does. */
+
+struct by_number {
+    struct idtab index; /* rows plus 1 of operators of the forward pass, by their number */
+    bool *is_shared;    /* of each span in it: its number is one of another thread, too */
+};
+
+static bool is_numbered(const struct spans *s, uint32_t row, bool of_backward)
+{
+    return s->kind[row] == SPAN_OP && s->sequence[row] != TRACE_NO_SEQUENCE &&
+           (s->forward_thread[row] != 0) == of_backward;
+}
+
+/* The slot of a number, or the free one where it would be. */
+static uint32_t slot_of(const struct spans *s, const struct idtab *index, uint32_t sequence)
+{
+    uint64_t hash = hash_u64(sequence);
+    uint32_t at = idtab_first(index, hash);
+    while (index->slot[at].id != 0 && s->sequence[index->slot[at].id - 1] != sequence)
+        at = idtab_next(index, hash, at);
+    return at;
+}
+
+static bool numbers_index(const struct spans *s, struct by_number *n)
+{
+    for (uint32_t row = 0; row < s->rows.len; row++) {
+        if (!is_numbered(s, row, false))
+            continue;
+        if (!idtab_reserve(&n->index))
+            return false;
+        uint32_t at = slot_of(s, &n->index, s->sequence[row]), there = n->index.slot[at].id;
+        if (there == 0) {
+            idtab_put(&n->index, hash_u64(s->sequence[row]), row + 1);
+        } else if (s->track[there - 1] != s->track[row]) {
+            n->is_shared[there - 1] = true;
+        } else if (s->start[row] >= s->start[there - 1]) {
+            n->is_shared[row] = n->is_shared[there - 1];
+            n->index.slot[at].id = row + 1;
+        }
+    }
+    return true;
+}
+
+static bool follow_numbers(const struct trace *t, const struct forest *f, struct arena *arena,
+                           uint32_t *forward)
+{
+    const struct spans *s = &t->spans;
+    struct arena_mark mark = arena_mark(arena);
+    struct by_number n = { .is_shared = arena_array(arena, bool, s->rows.len) };
+    bool ok = n.is_shared != NULL && numbers_index(s, &n);
+    for (uint32_t row = 0; row < s->rows.len && ok && n.index.slot != NULL; row++) {
+        if (!is_numbered(s, row, true))
+            continue;
+        uint32_t from = n.index.slot[slot_of(s, &n.index, s->sequence[row])].id;
+        if (from == 0 || n.is_shared[from - 1] || s->start[from - 1] >= s->start[row])
+            continue;
+        uint32_t to = wrapper_of(t, f, row);
+        if (forward[to] == NO_ROW)
+            forward[to] = from - 1;
+    }
+    idtab_free(&n.index);
+    arena_release(arena, mark);
+    return ok;
+}
+
 bool backward_find(const struct trace_study *s, const struct forest *f, struct arena *arena,
                    uint32_t **ret)
 {
@@ -130,8 +197,10 @@ bool backward_find(const struct trace_study *s, const struct forest *f, struct a
     for (uint32_t i = 0; i < spans; i++)
         forward[i] = NO_ROW;
     bool ok = starts_index(s->trace, &starts) && beginnings_make(&s->trace->spans, f, arena, &b);
-    if (ok)
+    if (ok && starts.used > 0)
         follow_all(s->trace, &starts, &b, forward);
+    else if (ok)
+        ok = follow_numbers(s->trace, f, arena, forward);
     idtab_free(&starts);
     *ret = forward;
     return ok;

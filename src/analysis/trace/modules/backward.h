@@ -9,8 +9,9 @@
 #include "base/arena.h"
 
 /* For each span the operator of the forward pass that it is the backward pass of, or NO_ROW: by the
- * arrows that lead from the one to the other.  What autograd wraps around such an operator stands
- * for it.  False when out of memory. */
+ * arrows that lead from the one to the other, or, in a trace without such arrows, by the number of
+ * autograd's node that both have.  What autograd wraps around such an operator stands for it.
+ * False when out of memory. */
 bool backward_find(const struct trace_study *s, const struct forest *f, struct arena *arena,
                    uint32_t **ret);
 
