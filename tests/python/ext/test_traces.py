@@ -15,7 +15,7 @@ import vramscope
 from conftest import PACKAGE, ROOT, run, validate
 
 EXAMPLE = ROOT / "examples" / "traces" / "training.pt.trace.json.gz"
-CODES = {"uint8": "B", "uint32": "I", "uint64": "Q", "int64": "q"}
+CODES = {"uint8": "B", "uint16": "H", "uint32": "I", "uint64": "Q", "int64": "q"}
 PARTS = ("ops", "kernels", "gaps", "steps", "memory", "calls", "phases", "launches", "findings", "modules", "tree")
 UNKNOWN = -1 << 63
 
