@@ -71,9 +71,10 @@ void layout_free(struct layout *l)
 
 static inline bool stands_at(const struct stretch *s, const uint8_t *at)
 {
+    enum { SECOND = STRETCH_BYTES / 3, THIRD = 2 * SECOND };
     return same_16(at, s->mask, s->bytes) &&
-           (s->len <= 16 || (same_16(at + 16, s->mask + 16, s->bytes + 16) &&
-                             same_16(at + 32, s->mask + 32, s->bytes + 32)));
+           (s->len <= SECOND || (same_16(at + SECOND, s->mask + SECOND, s->bytes + SECOND) &&
+                                 same_16(at + THIRD, s->mask + THIRD, s->bytes + THIRD)));
 }
 
 /* Takes apart what stands at `at`: a comma where one must, a key, a colon; or the end of the object.
@@ -277,14 +278,14 @@ static bool take(struct cursor *c, enum trace_key key, enum value_form form, str
 /* A time that is plain digits, and three behind the point at most. */
 static bool plain_time(str text, size_t whole, int64_t *ret_ns)
 {
-    static const int64_t scale[] = { 1000, 100, 10, 1 };
+    static const int64_t scale[] = { 1000, 100, 10, 1 }; /* by digits behind the point */
     enum { FRACTION_MOST = sizeof scale / sizeof *scale - 1 };
     const uint8_t *at = (const uint8_t *)text.ptr;
     size_t fraction = text.len - whole - (text.len > whole);
     if (*at == '-' || whole > NUMBER_DIGITS || fraction > FRACTION_MOST)
         return false;
     uint64_t us = digits_value(at, whole);
-    if (us >= (uint64_t)INT64_MAX / 1000)
+    if (us >= (uint64_t)(INT64_MAX / scale[0]))
         return false;
     *ret_ns = (int64_t)us * scale[0];
     if (fraction > 0)

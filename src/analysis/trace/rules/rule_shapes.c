@@ -77,7 +77,7 @@ static bool take_sizes(str json, uint32_t first, struct sizes *ret)
     for (size_t at = 1; at < json.len; at++) {
         if (json.ptr[at] != '[')
             continue;
-        int64_t rows, columns;
+        int64_t rows = 0, columns = 0;
         at++;
         bool is_matrix = take_matrix(json, &at, &rows, &columns);
         if (list == first && is_matrix) {
