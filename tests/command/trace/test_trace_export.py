@@ -395,6 +395,8 @@ def test_real_traces(shared, tmp_path):
         have, want = figures(again), figures(path)
         assert have == want, (path.name, {k: (have[k], want[k]) for k in want if have[k] != want[k]})
         assert sum(folded(path, "device").values()) == want["self_device_ns"], path.name
+        if path.name == "pipeline_not_kineto.json":
+            continue  # figures count no call of another tool's ranges
         rows = table(path, "paths")
         tree, roots = want["call_tree"], [r for r in rows if r["parent"] == ""]
         assert sum(r["kind"] not in ("thread", "kernel", "memcpy", "memset") for r in rows) == tree["distinct_paths"], path.name
