@@ -97,10 +97,7 @@ static uint32_t place_of(const struct side *s, int64_t moment)
 /* Of device work: that of its launch.  What nobody launched belongs to a trace without steps. */
 static uint32_t place_of_work(const struct side *s, uint32_t row)
 {
-    const struct links *l = &s->study.links;
-    uint32_t by = l->launch[row];
-    if (by == NO_ROW)
-        by = l->owner[row]; /* the launch itself was not recorded */
+    uint32_t by = links_host(&s->study.links, row);
     if (by == NO_ROW)
         return s->about->is_whole ? 0 : NO_ROW;
     return place_of(s, s->trace->spans.start[by]);

@@ -67,7 +67,7 @@ static void keep_work(struct slicing *s, uint32_t row)
     const struct links *l = &s->study.links;
     const struct spans *spans = &s->study.trace->spans;
     uint32_t launch = l->launch[row], owner = l->owner[row];
-    uint32_t by = launch != NO_ROW ? launch : owner;
+    uint32_t by = links_host(l, row);
     s->ret->span[row] = is_inside(s, spans->start[by != NO_ROW ? by : row]);
     if (!s->ret->span[row])
         return;
