@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/trace/study/flows.h"
 #include "analysis/trace/study/names.h"
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -282,8 +283,7 @@ static bool steps_make(const struct trace_study *s, struct arena *arena, struct 
 static void count_pairs(const struct trace *t, struct figures *ret)
 {
     for (uint32_t row = 0; row < t->flows.rows.len; row++) {
-        str category = trace_text(t, t->flows.category[row]);
-        if (!str_equal(category, S("fwdbwd")) && !str_equal(category, S("forward_backward")))
+        if (!flow_joins_backward(t, row))
             continue;
         ret->pairs_finished += t->flows.finish[row];
         ret->pairs_started += !t->flows.finish[row];
