@@ -368,7 +368,8 @@ static enum vrs_status analyse(void *arg, uint32_t i, uint32_t thread, struct vr
         return count_calls(s, scratch, &f->calls) ? VRS_OK : vrs_no_memory(err);
     count_pairs(s->trace, f);
     count_links(s, f);
-    if (!count_file(s, scratch, f) || !count_kinds(s, scratch, f) || !steps_make(s, scratch, f))
+    if (!count_file(s, scratch, f) || !count_kinds(s, scratch, f) || !steps_make(s, scratch, f) ||
+        !launch_delay_find(s, scratch, &f->delay))
         return vrs_no_memory(err);
     return memory_make(s, scratch, &f->memory, err);
 }

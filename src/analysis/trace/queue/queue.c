@@ -156,10 +156,11 @@ static bool queues_make(const struct trace_study *s, struct arena *scratch, stru
 
 /* Delays. */
 
-static bool delays_find(const struct trace_study *s, struct arena *scratch,
-                        struct launch_delay *ret)
+bool launch_delay_find(const struct trace_study *s, struct arena *scratch,
+                       struct launch_delay *ret)
 {
     const struct spans *spans = &s->trace->spans;
+    *ret = (struct launch_delay){ .count = 0 };
     int64_t *delay = arena_array(scratch, int64_t, s->work);
     double sum = 0;
     if (delay == NULL)
@@ -199,7 +200,7 @@ bool trace_launches_make(const struct trace_study *s, struct arena *arena,
         ret->ns = i64_plus(ret->ns, spans->duration[row]);
     }
     arena_init(&scratch, SIZE_MAX / 2);
-    bool ok = queues_make(s, &scratch, arena, ret) && delays_find(s, &scratch, &ret->delay);
+    bool ok = queues_make(s, &scratch, arena, ret) && launch_delay_find(s, &scratch, &ret->delay);
     arena_free(&scratch);
     return ok;
 }
