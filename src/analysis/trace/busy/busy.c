@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/trace/busy/blame.h"
@@ -249,36 +248,14 @@ static void shorter_first(const struct spans *s, uint32_t *row, uint32_t len)
     }
 }
 
-/* The text of a pid, by which devices are in order. */
-struct pid_text {
-    char digits[24];
-    str text;
-};
-
-static void pid_text(const struct trace *t, uint32_t process, struct pid_text *ret)
-{
-    const struct processes *p = &t->processes;
-    if (p->pid_form[process] == ID_TEXT) {
-        ret->text = trace_text(t, (uint32_t)p->pid[process]);
-        return;
-    }
-    int len = p->pid_form[process] == ID_NUMBER
-                  ? snprintf(ret->digits, sizeof ret->digits, "%lld", (long long)p->pid[process])
-                  : snprintf(ret->digits, sizeof ret->digits, "None");
-    ret->text = (str){ ret->digits, (size_t)len };
-}
-
 static bool pid_keep(const struct trace *t, uint32_t process, struct arena *arena,
                      struct pid_name *ret)
 {
-    const struct processes *p = &t->processes;
-    struct pid_text text;
-    pid_text(t, process, &text);
-    *ret = (struct pid_name){ .is_number = p->pid_form[process] == ID_NUMBER,
-                              .is_known = p->pid_form[process] != ID_NONE,
-                              .number = p->pid[process],
-                              .text = arena_copy(arena, text.text) };
-    return ret->text.ptr != NULL;
+    struct trace_id pid = { t->processes.pid[process], t->processes.pid_form[process] };
+    *ret = (struct pid_name){ .is_number = pid.form == ID_NUMBER,
+                              .is_known = pid.form != ID_NONE,
+                              .number = pid.value };
+    return trace_id_copy(t, pid, arena, &ret->text);
 }
 
 /* A process that has device work. */

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/trace/study/names.h"
@@ -70,18 +69,6 @@ static void queue_fill(const struct radix_row *change, uint32_t changes, int64_t
 
 /* Streams. */
 
-static bool id_text(const struct trace *t, int64_t value, uint8_t form, struct arena *arena,
-                    str *ret)
-{
-    char digits[24];
-    int len = snprintf(digits, sizeof digits, "%lld", (long long)value);
-    str text = form == ID_TEXT     ? trace_text(t, (uint32_t)value)
-               : form == ID_NUMBER ? (str){ digits, (size_t)len }
-                                   : S("None");
-    *ret = arena_copy(arena, text);
-    return ret->ptr != NULL;
-}
-
 static int by_name(const void *a, const void *b)
 {
     const struct trace_queue_row *x = a, *y = b;
@@ -146,8 +133,10 @@ static bool queues_make(const struct trace_study *s, struct arena *scratch, stru
         queue_fill(radix_sort(l.change + l.first[t], changes, &room), changes, l.ns_at, row);
         for (int64_t depth = 0; depth <= row->most; depth++)
             l.ns_at[depth] = 0;
-        if (!id_text(s->trace, tracks->pid[t], tracks->pid_form[t], arena, &row->device) ||
-            !id_text(s->trace, tracks->tid[t], tracks->tid_form[t], arena, &row->stream))
+        struct trace_id pid = { tracks->pid[t], tracks->pid_form[t] };
+        struct trace_id tid = { tracks->tid[t], tracks->tid_form[t] };
+        if (!trace_id_copy(s->trace, pid, arena, &row->device) ||
+            !trace_id_copy(s->trace, tid, arena, &row->stream))
             return false;
     }
     qsort(ret->queue, ret->queues, sizeof *ret->queue, by_name);

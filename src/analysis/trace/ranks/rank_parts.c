@@ -2,7 +2,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "analysis/trace/busy/intervals.h"
 #include "analysis/trace/ranks/trace_ranks.h"
@@ -67,16 +66,8 @@ static bool find_parts(struct parting *p)
 static bool name_process(struct parting *p, uint32_t process, str *ret)
 {
     const struct processes *of = &p->s->trace->processes;
-    char digits[24];
-    if (of->pid_form[process] == ID_TEXT) {
-        *ret = arena_copy(p->arena, trace_text(p->s->trace, (uint32_t)of->pid[process]));
-        return ret->ptr != NULL;
-    }
-    int len = of->pid_form[process] == ID_NUMBER
-                  ? snprintf(digits, sizeof digits, "%lld", (long long)of->pid[process])
-                  : snprintf(digits, sizeof digits, "None");
-    *ret = arena_copy(p->arena, (str){ digits, (size_t)len });
-    return ret->ptr != NULL;
+    struct trace_id pid = { of->pid[process], of->pid_form[process] };
+    return trace_id_copy(p->s->trace, pid, p->arena, ret);
 }
 
 /* Steps. */
