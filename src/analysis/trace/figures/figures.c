@@ -203,9 +203,8 @@ static bool launched_make(const struct trace_study *s, struct arena *arena, stru
     for (uint32_t i = 0; i < rows; i++) {
         uint32_t launch = s->links.launch[i];
         if (launch != NO_ROW)
-            row[ret->len++] = (struct radix_row){
-                .key = (uint64_t)spans->start[launch] ^ (uint64_t)1 << 63, .id = i
-            };
+            row[ret->len++] =
+                (struct radix_row){ .key = radix_key_i64(spans->start[launch]), .id = i };
     }
     row = radix_sort(row, ret->len, &room);
     for (uint32_t i = 0; i < ret->len; i++) {

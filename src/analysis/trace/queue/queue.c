@@ -20,7 +20,7 @@ enum { LAUNCHED, STARTED };
 
 static struct radix_row change_of(int64_t moment, uint32_t what)
 {
-    return (struct radix_row){ .key = (uint64_t)moment ^ (uint64_t)1 << 63, .id = what };
+    return (struct radix_row){ .key = radix_key_i64(moment), .id = what };
 }
 
 /* The changes of one stream. */
