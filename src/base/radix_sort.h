@@ -15,6 +15,12 @@ struct radix_row {
     uint32_t first, last;
 };
 
+/* Signed numbers as keys that are in the same order. */
+static inline uint64_t radix_key_i64(int64_t number)
+{
+    return (uint64_t)number ^ (uint64_t)1 << 63;
+}
+
 /* What a sort takes; may be used again for as many rows. */
 struct radix_room {
     struct radix_row *row;

@@ -10,6 +10,22 @@ int str_compare(str a, str b)
     return (a.len > b.len) - (a.len < b.len);
 }
 
+bool str_is_one_of(str s, const str *of, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_equal(s, of[i]))
+            return true;
+    return false;
+}
+
+bool str_is_one_of_texts(str s, const static_text *of, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_equal(s, str_from(of[i])))
+            return true;
+    return false;
+}
+
 size_t str_find(str s, str needle)
 {
     if (needle.len == 0)

@@ -43,8 +43,17 @@ static inline bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* Likewise: ASCII alone. */
+static inline char to_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 /* Byte order, the shorter first where one begins the other. */
 int str_compare(str a, str b);
+
+bool str_is_one_of(str s, const str *of, size_t count);
+bool str_is_one_of_texts(str s, const static_text *of, size_t count);
 
 /* Where `needle` first stands in `s`, or s.len. */
 size_t str_find(str s, str needle);

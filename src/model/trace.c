@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -231,4 +232,18 @@ bool trace_track(struct trace *t, struct trace_id pid, struct trace_id tid, uint
     r->process[*ret] = process;
     idtab_put(index, hash, *ret + 1);
     return true;
+}
+
+bool trace_id_copy(const struct trace *t, struct trace_id id, struct arena *arena, str *ret)
+{
+    char digits[24];
+    str text = S("None");
+    if (id.form == ID_TEXT) {
+        text = trace_text(t, (uint32_t)id.value);
+    } else if (id.form == ID_NUMBER) {
+        int len = snprintf(digits, sizeof digits, "%lld", (long long)id.value);
+        text = (str){ digits, (size_t)len };
+    }
+    *ret = arena_copy(arena, text);
+    return ret->ptr != NULL;
 }

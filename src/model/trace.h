@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/idtab.h"
 #include "base/str.h"
 #include "base/table.h"
@@ -249,6 +250,10 @@ static inline int64_t span_end(const struct spans *s, uint32_t row)
 {
     return s->start[row] + s->duration[row];
 }
+
+/* A copy of an identifier's text: a number in digits, "None" where there is none.  False when out of
+ * memory. */
+bool trace_id_copy(const struct trace *t, struct trace_id id, struct arena *arena, str *ret);
 
 static inline str trace_text(const struct trace *t, uint32_t id)
 {

@@ -46,14 +46,6 @@ static str key_at(struct window *w, size_t ahead)
     return len > 0 ? (str){ (const char *)w->at + ahead + 1, len } : S("");
 }
 
-static bool is_one_of(str key, const str *of, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (str_equal(key, of[i]))
-            return true;
-    return false;
-}
-
 bool look_event_key(struct window *w, size_t ahead)
 {
     /* Those of Chrome's events that trace_key_of does not know, because they say nothing here. */
@@ -64,7 +56,7 @@ bool look_event_key(struct window *w, size_t ahead)
     str key = key_at(w, ahead);
     enum trace_key known = trace_key_of(key);
     return (known >= KEY_PH && known <= KEY_ARGS) ||
-           is_one_of(key, others, sizeof others / sizeof *others);
+           str_is_one_of(key, others, sizeof others / sizeof *others);
 }
 
 bool look_file_key(struct window *w, size_t ahead)
@@ -77,7 +69,7 @@ bool look_file_key(struct window *w, size_t ahead)
     str key = key_at(w, ahead);
     enum trace_key known = trace_key_of(key);
     return (known >= KEY_TRACE_EVENTS && known <= KEY_DEVICE_TRACES) ||
-           is_one_of(key, others, sizeof others / sizeof *others);
+           str_is_one_of(key, others, sizeof others / sizeof *others);
 }
 
 /* Whether the object at the front has a phase; what is in strings counts too. */

@@ -299,19 +299,20 @@ static void put_pair(struct json *j, const char *key, uint64_t count, int64_t ns
     json_close(j);
 }
 
-static void put_calls(struct json *j, const struct tables *t)
+static void put_calls(struct json *j, const struct figures *f)
 {
+    const struct tables *t = &f->tables;
     put_named(j, "runtime_calls", t->call, t->calls);
     put_pair(j, "sync", t->syncs, t->sync_ns);
     put_pair(j, "launch_calls", t->launches, t->launch_ns);
-    if (!t->has_delays) {
+    if (f->delay.count == 0) {
         json_null(j, "launch_delay_ns");
         return;
     }
     json_line_array(j, "launch_delay_ns");
-    json_i64(j, NULL, t->delay_least_ns);
-    json_i64(j, NULL, t->delay_median_ns);
-    json_i64(j, NULL, t->delay_most_ns);
+    json_i64(j, NULL, f->delay.least_ns);
+    json_i64(j, NULL, f->delay.median_ns);
+    json_i64(j, NULL, f->delay.most_ns);
     json_close(j);
 }
 
@@ -402,7 +403,7 @@ void figures_json(struct json *j, const char *key, const struct figures *f)
     put_named(j, "top_kernels", f->tables.kernel, f->tables.kernels);
     put_copies(j, &f->tables);
     put_operators(j, &f->tables);
-    put_calls(j, &f->tables);
+    put_calls(j, f);
     put_steps(j, f);
     json_array(j, "memory");
     for (uint32_t i = 0; i < f->memory.rows; i++)

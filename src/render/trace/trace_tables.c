@@ -7,6 +7,7 @@
 
 #include "analysis/trace/busy/busy.h"
 #include "analysis/trace/memory/memory.h"
+#include "analysis/trace/queue/queue.h"
 #include "analysis/trace/tables/tables.h"
 #include "base/bytes.h"
 #include "base/str.h"
@@ -240,12 +241,13 @@ void trace_calls_table(struct buf *to, const struct style *style, const struct t
     const struct tables *t = &r->figures.tables;
     struct row_table d = { ROW_TABLE_COLUMNS(columns), t->calls, most, t->call, fill_call, "call" };
     draw(to, style, &d);
-    if (!t->has_delays)
+    const struct launch_delay *delay = &r->figures.delay;
+    if (delay->count == 0)
         return;
     buf_text(to, "  from the end of a launch to the start on the device: ");
-    human_ns(to, t->delay_median_ns > 0 ? (uint64_t)t->delay_median_ns : 0);
+    human_ns(to, delay->median_ns > 0 ? (uint64_t)delay->median_ns : 0);
     buf_text(to, " in the median, ");
-    human_ns(to, t->delay_most_ns > 0 ? (uint64_t)t->delay_most_ns : 0);
+    human_ns(to, delay->most_ns > 0 ? (uint64_t)delay->most_ns : 0);
     buf_text(to, " at most\n\n");
 }
 

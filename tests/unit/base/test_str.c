@@ -20,6 +20,30 @@ static void find_gives_the_first_place(void **state)
     assert_int_equal(str_find(S("abc"), S("")), 0);
 }
 
+static void one_of_several(void **state)
+{
+    (void)state;
+    static const str several[] = { { "ab", 2 }, { "", 0 } };
+    static const char *const texts[] = { "ab", "c" };
+    assert_true(str_is_one_of(S("ab"), several, 2));
+    assert_true(str_is_one_of(S(""), several, 2));
+    assert_false(str_is_one_of(S("a"), several, 2));
+    assert_false(str_is_one_of(S(""), several, 1));
+    assert_true(str_is_one_of_texts(S("c"), texts, 2));
+    assert_false(str_is_one_of_texts(S("abc"), texts, 2));
+    assert_false(str_is_one_of_texts(S("c"), texts, 1));
+}
+
+static void lower_case_of_ascii_alone(void **state)
+{
+    (void)state;
+    assert_int_equal(to_lower('A'), 'a');
+    assert_int_equal(to_lower('Z'), 'z');
+    assert_int_equal(to_lower('@'), '@');
+    assert_int_equal(to_lower('['), '[');
+    assert_int_equal(to_lower('\xc4'), '\xc4');
+}
+
 static void order_is_of_bytes(void **state)
 {
     (void)state;
@@ -73,6 +97,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(find_gives_the_first_place),
+        cmocka_unit_test(one_of_several),
+        cmocka_unit_test(lower_case_of_ascii_alone),
         cmocka_unit_test(order_is_of_bytes),
         cmocka_unit_test(base_names_have_no_folder),
         cmocka_unit_test(a_long_path_is_shown_by_its_end),

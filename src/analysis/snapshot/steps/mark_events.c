@@ -82,19 +82,12 @@ str mark_name(const struct recording *r, uint32_t mark)
     return mark_name_trim(strings_text(&r->code.strings, (string_id){ r->marks.name[mark] }));
 }
 
-static char lower(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return (char)(c - 'A' + 'a');
-    return c;
-}
-
 bool mark_name_starts(str name, str word)
 {
     if (name.len < word.len)
         return false;
     for (size_t i = 0; i < word.len; i++)
-        if (lower(name.ptr[i]) != lower(word.ptr[i]))
+        if (to_lower(name.ptr[i]) != to_lower(word.ptr[i]))
             return false;
     return true;
 }

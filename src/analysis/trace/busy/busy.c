@@ -4,15 +4,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/trace/busy/blame.h"
+#include "analysis/trace/busy/gaps.h"
 #include "analysis/trace/busy/intervals.h"
 #include "analysis/trace/study/names.h"
 #include "base/bytes.h"
 #include "base/str.h"
-#include "base/table.h"
 #include "model/trace.h"
 
 const char *const gap_class_names[GAP_CLASSES] = {
@@ -127,19 +126,16 @@ static void keep_longest(struct device_time *d, const struct long_gap *gap)
 }
 
 /* The host had not launched it when the gap began: its time up to the launch, and from there. */
-static void late(const struct device_work *w, const struct pieces *pieces, uint32_t launch,
-                 struct long_gap *gap, struct device_time *d)
+static void late(const struct device_work *w, const struct pieces *pieces,
+                 const struct gap_parts *parts, struct long_gap *gap, struct device_time *d)
 {
-    enum { SLOW_NS = 100000 };
-    const struct spans *spans = &w->study->trace->spans;
-    int64_t end = gap->first_ns + gap->ns, launched = spans->start[launch];
-    int64_t late_until = launched < end ? launched : end, by_blame[BLAMES] = { 0 };
-    enum gap_class rest =
-        spans->duration[launch] >= SLOW_NS ? GAP_SLOW_LAUNCH : GAP_LAUNCH_LATENCY;
-    blame_add(pieces, w->study->home[launch], gap->first_ns, late_until, by_blame);
-    add_class(d, GAP_HOST_LATE, late_until - gap->first_ns);
-    add_class(d, rest, end - late_until);
-    gap->kind = late_until - gap->first_ns >= end - late_until ? GAP_HOST_LATE : (uint8_t)rest;
+    const struct trace_study *s = w->study;
+    int64_t late_ns = parts->late_until - gap->first_ns, by_blame[BLAMES] = { 0 };
+    blame_add(pieces, s->home[s->links.launch[gap->next]], gap->first_ns, parts->late_until,
+              by_blame);
+    add_class(d, GAP_HOST_LATE, late_ns);
+    add_class(d, parts->rest, gap->ns - late_ns);
+    gap->kind = late_ns >= gap->ns - late_ns ? GAP_HOST_LATE : (uint8_t)parts->rest;
     gap->reason = 0;
     for (uint32_t b = 0; b < BLAMES; b++) {
         d->blame_ns[b] += by_blame[b];
@@ -152,23 +148,17 @@ static void late(const struct device_work *w, const struct pieces *pieces, uint3
 static void gap(const struct device_work *w, const struct pieces *pieces, int64_t start,
                 uint32_t next, struct device_time *d)
 {
-    enum { SHORT_NS = 10000 };
-    const struct spans *spans = &w->study->trace->spans;
-    int64_t ns = spans->start[next] - start;
-    uint32_t launch = w->study->links.launch[next];
-    struct long_gap gap = { .first_ns = start, .ns = ns, .reason = BLAMES, .next = next };
+    int64_t ns = w->study->trace->spans.start[next] - start;
+    struct gap_parts parts = gap_part(w->study, start, next);
+    struct long_gap gap = { start, ns, (uint8_t)parts.kind, BLAMES, next };
     d->gaps++;
     d->gap_histogram[bin_of(ns)]++;
     if (ns > d->longest_gap_ns)
         d->longest_gap_ns = ns;
-    if (launch != NO_ROW && spans->start[launch] > start) {
-        late(w, pieces, launch, &gap, d);
-    } else {
-        gap.kind = launch == NO_ROW  ? GAP_NO_LAUNCH
-                   : ns < SHORT_NS ? GAP_QUEUED_UNDER_10US
-                                   : GAP_QUEUED;
-        add_class(d, (enum gap_class)gap.kind, ns);
-    }
+    if (parts.kind == GAP_HOST_LATE)
+        late(w, pieces, &parts, &gap, d);
+    else
+        add_class(d, parts.kind, ns);
     keep_longest(d, &gap);
 }
 
@@ -258,36 +248,14 @@ static void shorter_first(const struct spans *s, uint32_t *row, uint32_t len)
     }
 }
 
-/* The text of a pid, by which devices are in order. */
-struct pid_text {
-    char digits[24];
-    str text;
-};
-
-static void pid_text(const struct trace *t, uint32_t process, struct pid_text *ret)
-{
-    const struct processes *p = &t->processes;
-    if (p->pid_form[process] == ID_TEXT) {
-        ret->text = trace_text(t, (uint32_t)p->pid[process]);
-        return;
-    }
-    int len = p->pid_form[process] == ID_NUMBER
-                  ? snprintf(ret->digits, sizeof ret->digits, "%lld", (long long)p->pid[process])
-                  : snprintf(ret->digits, sizeof ret->digits, "None");
-    ret->text = (str){ ret->digits, (size_t)len };
-}
-
 static bool pid_keep(const struct trace *t, uint32_t process, struct arena *arena,
                      struct pid_name *ret)
 {
-    const struct processes *p = &t->processes;
-    struct pid_text text;
-    pid_text(t, process, &text);
-    *ret = (struct pid_name){ .is_number = p->pid_form[process] == ID_NUMBER,
-                              .is_known = p->pid_form[process] != ID_NONE,
-                              .number = p->pid[process],
-                              .text = arena_copy(arena, text.text) };
-    return ret->text.ptr != NULL;
+    struct trace_id pid = { t->processes.pid[process], t->processes.pid_form[process] };
+    *ret = (struct pid_name){ .is_number = pid.form == ID_NUMBER,
+                              .is_known = pid.form != ID_NONE,
+                              .number = pid.value };
+    return trace_id_copy(t, pid, arena, &ret->text);
 }
 
 /* A process that has device work. */

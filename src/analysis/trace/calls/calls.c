@@ -78,11 +78,10 @@ static bool host_paths(const struct trace_study *s, struct path_keys *k, struct 
     return true;
 }
 
-/* The call that launched it, else the operator that it is owed to; NO_ROW where there is none. */
+/* The path of the host code that it came from; NO_ROW where there is none. */
 static uint32_t launcher_of(const struct trace_study *s, const struct call_paths *c, uint32_t row)
 {
-    uint32_t launch = s->links.launch[row], owner = s->links.owner[row];
-    uint32_t by = launch != NO_ROW ? launch : owner;
+    uint32_t by = links_host(&s->links, row);
     return by == NO_ROW ? NO_ROW : c->of[by];
 }
 

@@ -156,7 +156,7 @@ bool trace_hosts_make(const struct trace_study *s, struct arena *arena, struct t
     /* By thread, then by time: two sorts, of which the second keeps what the first made. */
     for (uint32_t i = 0; i < events; i++) {
         ret->inner[i] = ret->outer[i] = NO_ROW;
-        row[i] = (struct radix_row){ .key = (uint64_t)m->time[i] ^ (uint64_t)1 << 63, .id = i };
+        row[i] = (struct radix_row){ .key = radix_key_i64(m->time[i]), .id = i };
     }
     row = radix_sort(row, events, &room);
     for (uint32_t i = 0; i < events; i++)

@@ -33,14 +33,7 @@ static const char *const of_snapshots[] = {
 static const char *const beside_limits[] = { "capacity", "tolerance" };
 static const char *const with_subject[] = { "max-category", "max-site", "max-device-peak" };
 
-static bool is_one_of(str name, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (str_equal(name, str_from(names[i])))
-            return true;
-    return false;
-}
-#define IS_ONE_OF(name, names) is_one_of(name, names, sizeof(names) / sizeof *(names))
+#define IS_ONE_OF(name, names) str_is_one_of_texts(name, names, sizeof(names) / sizeof *(names))
 
 static bool read_share(str value, double *ret)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/trace/busy/busy.h"
+#include "analysis/trace/busy/gaps.h"
 #include "analysis/trace/diff/trace_diff_rows.h"
 #include "analysis/trace/memory/memory.h"
 #include "analysis/trace/phases/phases.h"
@@ -97,10 +98,7 @@ static uint32_t place_of(const struct side *s, int64_t moment)
 /* Of device work: that of its launch.  What nobody launched belongs to a trace without steps. */
 static uint32_t place_of_work(const struct side *s, uint32_t row)
 {
-    const struct links *l = &s->study.links;
-    uint32_t by = l->launch[row];
-    if (by == NO_ROW)
-        by = l->owner[row]; /* the launch itself was not recorded */
+    uint32_t by = links_host(&s->study.links, row);
     if (by == NO_ROW)
         return s->about->is_whole ? 0 : NO_ROW;
     return place_of(s, s->trace->spans.start[by]);
@@ -250,48 +248,21 @@ static bool add_kernels(struct comparing_traces *c, struct side *s, struct diff_
     return true;
 }
 
-/* Gaps: as busy.c classes them, in the step of the launch behind, or in which they began. */
+/* Gaps: in the step of the launch behind, or in which they began. */
 
 static void add_gap(const struct side *s, const uint32_t class_name[GAP_CLASSES], int64_t start,
                     uint32_t next, struct diff_times *times)
 {
-    enum { SHORT_NS = 10000, SLOW_NS = 100000 };
     const struct spans *spans = &s->trace->spans;
     uint32_t launch = s->study.links.launch[next];
-    int64_t end = spans->start[next], ns = end - start;
+    int64_t end = spans->start[next];
     uint32_t place = place_of(s, launch == NO_ROW ? start : spans->start[launch]);
     if (place == NO_ROW)
         return;
-    if (launch == NO_ROW || spans->start[launch] <= start) {
-        enum gap_class kind = launch == NO_ROW  ? GAP_NO_LAUNCH
-                              : ns < SHORT_NS ? GAP_QUEUED_UNDER_10US
-                                              : GAP_QUEUED;
-        diff_times_add(times, class_name[kind], place, ns);
-        return;
-    }
-    int64_t late_until = spans->start[launch] < end ? spans->start[launch] : end;
-    enum gap_class rest =
-        spans->duration[launch] >= SLOW_NS ? GAP_SLOW_LAUNCH : GAP_LAUNCH_LATENCY;
-    diff_times_add(times, class_name[GAP_HOST_LATE], place, late_until - start);
-    diff_times_add(times, class_name[rest], place, end - late_until);
-}
-
-/* The spans stand by start; of those that begin together the first that is the shortest is what
- * the device did next. */
-static uint32_t next_work(const struct side *s, uint32_t at)
-{
-    const struct spans *spans = &s->trace->spans;
-    const uint32_t *sorted = s->study.sorted;
-    uint32_t process = s->trace->tracks.process[spans->track[sorted[at]]], found = sorted[at];
-    int64_t start = spans->start[found];
-    for (uint32_t i = at + 1; i < spans->rows.len && spans->start[sorted[i]] == start; i++) {
-        uint32_t row = sorted[i];
-        if (span_is_work(spans->kind[row]) &&
-            s->trace->tracks.process[spans->track[row]] == process &&
-            spans->duration[row] < spans->duration[found])
-            found = row;
-    }
-    return found;
+    struct gap_parts parts = gap_part(&s->study, start, next);
+    diff_times_add(times, class_name[parts.kind], place, parts.late_until - start);
+    if (parts.kind == GAP_HOST_LATE)
+        diff_times_add(times, class_name[parts.rest], place, end - parts.late_until);
 }
 
 static bool add_gaps(struct comparing_traces *c, struct side *s, struct diff_times *times)
@@ -313,7 +284,7 @@ static bool add_gaps(struct comparing_traces *c, struct side *s, struct diff_tim
             continue;
         uint32_t p = s->trace->tracks.process[spans->track[row]];
         if (has_begun[p] && spans->start[row] > busy_until[p])
-            add_gap(s, class_name, busy_until[p], next_work(s, i), times);
+            add_gap(s, class_name, busy_until[p], gap_end(&s->study, i), times);
         if (!has_begun[p] || span_end(spans, row) > busy_until[p])
             busy_until[p] = span_end(spans, row);
         has_begun[p] = true;

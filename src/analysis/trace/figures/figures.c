@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/trace/study/flows.h"
 #include "analysis/trace/study/names.h"
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -202,9 +203,8 @@ static bool launched_make(const struct trace_study *s, struct arena *arena, stru
     for (uint32_t i = 0; i < rows; i++) {
         uint32_t launch = s->links.launch[i];
         if (launch != NO_ROW)
-            row[ret->len++] = (struct radix_row){
-                .key = (uint64_t)spans->start[launch] ^ (uint64_t)1 << 63, .id = i
-            };
+            row[ret->len++] =
+                (struct radix_row){ .key = radix_key_i64(spans->start[launch]), .id = i };
     }
     row = radix_sort(row, ret->len, &room);
     for (uint32_t i = 0; i < ret->len; i++) {
@@ -282,8 +282,7 @@ static bool steps_make(const struct trace_study *s, struct arena *arena, struct 
 static void count_pairs(const struct trace *t, struct figures *ret)
 {
     for (uint32_t row = 0; row < t->flows.rows.len; row++) {
-        str category = trace_text(t, t->flows.category[row]);
-        if (!str_equal(category, S("fwdbwd")) && !str_equal(category, S("forward_backward")))
+        if (!flow_joins_backward(t, row))
             continue;
         ret->pairs_finished += t->flows.finish[row];
         ret->pairs_started += !t->flows.finish[row];
@@ -368,7 +367,8 @@ static enum vrs_status analyse(void *arg, uint32_t i, uint32_t thread, struct vr
         return count_calls(s, scratch, &f->calls) ? VRS_OK : vrs_no_memory(err);
     count_pairs(s->trace, f);
     count_links(s, f);
-    if (!count_file(s, scratch, f) || !count_kinds(s, scratch, f) || !steps_make(s, scratch, f))
+    if (!count_file(s, scratch, f) || !count_kinds(s, scratch, f) || !steps_make(s, scratch, f) ||
+        !launch_delay_find(s, scratch, &f->delay))
         return vrs_no_memory(err);
     return memory_make(s, scratch, &f->memory, err);
 }

@@ -7,6 +7,7 @@
 
 #include "analysis/trace/busy/busy.h"
 #include "analysis/trace/memory/memory.h"
+#include "analysis/trace/queue/queue.h"
 #include "analysis/trace/study/study.h"
 #include "analysis/trace/tables/tables.h"
 #include "base/arena.h"
@@ -74,6 +75,7 @@ struct figures {
     struct call_tree calls;
     struct busy busy;
     struct tables tables;
+    struct launch_delay delay;
     struct memory memory;
     struct step_row *step; /* by start */
     uint32_t steps;

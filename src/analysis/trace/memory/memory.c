@@ -198,7 +198,7 @@ bool memory_groups_make(const struct trace *t, struct arena *arena, struct memor
     if (group == NULL)
         return false;
     for (uint32_t e = 0; e < events; e++) {
-        row[e] = (struct radix_row){ .key = (uint64_t)m->time[e] ^ (uint64_t)1 << 63, .id = e };
+        row[e] = (struct radix_row){ .key = radix_key_i64(m->time[e]), .id = e };
         group[e] = group_of(m, e, sample, &ret->groups);
         ret->first[group[e] + 1]++;
     }

@@ -4,49 +4,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/trace/study/flows.h"
 #include "base/hash.h"
 #include "base/idtab.h"
 #include "base/str.h"
 #include "base/table.h"
 #include "model/trace.h"
 
-static bool is_pair(const struct trace *t, uint32_t flow)
-{
-    str category = trace_text(t, t->flows.category[flow]);
-    return str_equal(category, S("fwdbwd")) || str_equal(category, S("forward_backward"));
-}
-
-static uint64_t hash_flow(const struct flows *f, uint32_t flow)
-{
-    return hash_pair(hash_pair((uint64_t)f->id[flow], f->id_form[flow]), f->category[flow]);
-}
-
-/* The beginning that an end belongs to: the last in the file of its id. */
-static uint32_t start_of(const struct flows *f, const struct idtab *starts, uint32_t flow)
-{
-    uint64_t hash = hash_flow(f, flow);
-    if (starts->slot == NULL)
-        return NO_ROW;
-    for (uint32_t at = idtab_first(starts, hash); starts->slot[at].id != 0;
-         at = idtab_next(starts, hash, at)) {
-        uint32_t start = starts->slot[at].id - 1;
-        if (f->id[start] == f->id[flow] && f->id_form[start] == f->id_form[flow] &&
-            f->category[start] == f->category[flow])
-            return start;
-    }
-    return NO_ROW;
-}
-
+/* Of several beginnings of one id the last in the file counts. */
 static bool starts_index(const struct trace *t, struct idtab *starts)
 {
     const struct flows *f = &t->flows;
-    for (uint32_t i = f->rows.len; i > 0; i--) {
-        if (f->finish[i - 1] != 0 || !is_pair(t, i - 1) || start_of(f, starts, i - 1) != NO_ROW)
-            continue;
-        if (!idtab_reserve(starts))
+    for (uint32_t row = 0; row < f->rows.len; row++)
+        if (f->finish[row] == 0 && flow_joins_backward(t, row) && !flow_start_add(f, starts, row))
             return false;
-        idtab_put(starts, hash_flow(f, i - 1), i);
-    }
     return true;
 }
 
@@ -103,9 +74,9 @@ static void follow_all(const struct trace *t, const struct idtab *starts,
 {
     const struct flows *f = &t->flows;
     for (uint32_t i = 0; i < f->rows.len; i++) {
-        if (f->finish[i] == 0 || !is_pair(t, i))
+        if (f->finish[i] == 0 || !flow_joins_backward(t, i))
             continue;
-        uint32_t start = start_of(f, starts, i);
+        uint32_t start = flow_start_find(f, starts, i);
         if (start == NO_ROW)
             continue;
         uint32_t from = op_beginning_at(b, f->track[start], f->time[start]);

@@ -122,12 +122,9 @@ static void add_passes(struct module_tree *t, const struct passes *p)
 static void add_passes_work(struct module_tree *t, const struct passes *p)
 {
     const struct spans *spans = &t->s->trace->spans;
-    const struct links *l = &t->s->links;
     const struct memory_events *memory = &t->s->trace->memory;
     for (uint32_t row = 0; row < spans->rows.len; row++) {
-        uint32_t by = !span_is_work(spans->kind[row])  ? NO_ROW
-                      : l->launch[row] != NO_ROW       ? l->launch[row]
-                                                       : l->owner[row];
+        uint32_t by = links_host(&t->s->links, row);
         if (by == NO_ROW || t->calls->of[by] == NO_ROW || p->module[by] == NO_ROW)
             continue;
         struct spent *m = &t->at.at[p->module[by]].backward;

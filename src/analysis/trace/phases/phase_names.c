@@ -17,11 +17,6 @@ static bool is_passed_over(char c)
     return c == '#' || c == '_' || c == '-' || c == ' ';
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 /* Whether the word stands at a place of the name, which may write it apart: zero_grad, Zero-Grad. */
 static bool stands_at(str name, size_t at, str word)
 {
@@ -30,7 +25,7 @@ static bool stands_at(str name, size_t at, str word)
             return false;
         if (is_passed_over(name.ptr[at]))
             continue;
-        if (lower(name.ptr[at]) != word.ptr[i++])
+        if (to_lower(name.ptr[at]) != word.ptr[i++])
             return false;
     }
     return true;

@@ -319,13 +319,12 @@ static enum trace_phase phase_of_work(const struct said *a, const struct phase_s
                                       uint32_t row, int64_t *ret_moment)
 {
     const struct trace_study *s = a->study;
-    uint32_t host = s->links.launch[row] != NO_ROW ? s->links.launch[row] : s->links.owner[row];
+    uint32_t host = links_host(&s->links, row), code = links_code(&s->links, row);
     *ret_moment = s->trace->spans.start[host != NO_ROW ? host : row];
     if (host == NO_ROW)
         return PHASE_UNKNOWN;
     /* A launch may lie in no range, its owner be told by a number. */
-    uint32_t owner = s->links.owner[row] != NO_ROW ? s->links.owner[row] : host;
-    enum trace_phase phase = inside((enum trace_phase)a->inherited[owner],
+    enum trace_phase phase = inside((enum trace_phase)a->inherited[code],
                                     (enum trace_phase)a->inherited[host]);
     if (phase == PHASE_OTHER && set_holds(&sets->implied, *ret_moment))
         return PHASE_FORWARD;

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/trace/study/names.h"
@@ -21,7 +20,7 @@ enum { LAUNCHED, STARTED };
 
 static struct radix_row change_of(int64_t moment, uint32_t what)
 {
-    return (struct radix_row){ .key = (uint64_t)moment ^ (uint64_t)1 << 63, .id = what };
+    return (struct radix_row){ .key = radix_key_i64(moment), .id = what };
 }
 
 /* The changes of one stream. */
@@ -69,18 +68,6 @@ static void queue_fill(const struct radix_row *change, uint32_t changes, int64_t
 }
 
 /* Streams. */
-
-static bool id_text(const struct trace *t, int64_t value, uint8_t form, struct arena *arena,
-                    str *ret)
-{
-    char digits[24];
-    int len = snprintf(digits, sizeof digits, "%lld", (long long)value);
-    str text = form == ID_TEXT     ? trace_text(t, (uint32_t)value)
-               : form == ID_NUMBER ? (str){ digits, (size_t)len }
-                                   : S("None");
-    *ret = arena_copy(arena, text);
-    return ret->ptr != NULL;
-}
 
 static int by_name(const void *a, const void *b)
 {
@@ -146,8 +133,10 @@ static bool queues_make(const struct trace_study *s, struct arena *scratch, stru
         queue_fill(radix_sort(l.change + l.first[t], changes, &room), changes, l.ns_at, row);
         for (int64_t depth = 0; depth <= row->most; depth++)
             l.ns_at[depth] = 0;
-        if (!id_text(s->trace, tracks->pid[t], tracks->pid_form[t], arena, &row->device) ||
-            !id_text(s->trace, tracks->tid[t], tracks->tid_form[t], arena, &row->stream))
+        struct trace_id pid = { tracks->pid[t], tracks->pid_form[t] };
+        struct trace_id tid = { tracks->tid[t], tracks->tid_form[t] };
+        if (!trace_id_copy(s->trace, pid, arena, &row->device) ||
+            !trace_id_copy(s->trace, tid, arena, &row->stream))
             return false;
     }
     qsort(ret->queue, ret->queues, sizeof *ret->queue, by_name);
@@ -156,10 +145,11 @@ static bool queues_make(const struct trace_study *s, struct arena *scratch, stru
 
 /* Delays. */
 
-static bool delays_find(const struct trace_study *s, struct arena *scratch,
-                        struct launch_delay *ret)
+bool launch_delay_find(const struct trace_study *s, struct arena *scratch,
+                       struct launch_delay *ret)
 {
     const struct spans *spans = &s->trace->spans;
+    *ret = (struct launch_delay){ .count = 0 };
     int64_t *delay = arena_array(scratch, int64_t, s->work);
     double sum = 0;
     if (delay == NULL)
@@ -199,7 +189,7 @@ bool trace_launches_make(const struct trace_study *s, struct arena *arena,
         ret->ns = i64_plus(ret->ns, spans->duration[row]);
     }
     arena_init(&scratch, SIZE_MAX / 2);
-    bool ok = queues_make(s, &scratch, arena, ret) && delays_find(s, &scratch, &ret->delay);
+    bool ok = queues_make(s, &scratch, arena, ret) && launch_delay_find(s, &scratch, &ret->delay);
     arena_free(&scratch);
     return ok;
 }

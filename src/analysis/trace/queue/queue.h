@@ -31,7 +31,7 @@ enum { QUEUE_FULL = 1024 }; /* what a queue of CUDA holds before launches wait *
 /* From the end of a launch to the start of its work. */
 struct launch_delay {
     uint64_t count, negative;
-    double mean_ns;
+    double mean_ns; /* 0, as all below, where there is none */
     int64_t least_ns, median_ns, p95_ns, most_ns; /* of an even number the lower */
 };
 
@@ -42,6 +42,10 @@ struct trace_launches {
     struct trace_queue_row *queue; /* by device, then by stream, as texts */
     uint32_t queues;
 };
+
+/* With what is only needed meanwhile in `scratch`; false when out of memory. */
+bool launch_delay_find(const struct trace_study *s, struct arena *scratch,
+                       struct launch_delay *ret);
 
 /* Everything is taken from `arena`; false when out of memory. */
 bool trace_launches_make(const struct trace_study *s, struct arena *arena,

@@ -2,7 +2,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "analysis/trace/busy/intervals.h"
 #include "analysis/trace/ranks/trace_ranks.h"
@@ -41,8 +40,7 @@ static uint32_t process_of(const struct parting *p, uint32_t row)
 
 static uint32_t part_of_work(const struct parting *p, uint32_t row)
 {
-    const struct links *l = &p->s->links;
-    uint32_t by = l->owner[row] != NO_ROW ? l->owner[row] : l->launch[row];
+    uint32_t by = links_code(&p->s->links, row);
     if (p->parts == 1)
         return 0;
     return by == NO_ROW ? NO_ROW : p->part_of[process_of(p, by)];
@@ -68,16 +66,8 @@ static bool find_parts(struct parting *p)
 static bool name_process(struct parting *p, uint32_t process, str *ret)
 {
     const struct processes *of = &p->s->trace->processes;
-    char digits[24];
-    if (of->pid_form[process] == ID_TEXT) {
-        *ret = arena_copy(p->arena, trace_text(p->s->trace, (uint32_t)of->pid[process]));
-        return ret->ptr != NULL;
-    }
-    int len = of->pid_form[process] == ID_NUMBER
-                  ? snprintf(digits, sizeof digits, "%lld", (long long)of->pid[process])
-                  : snprintf(digits, sizeof digits, "None");
-    *ret = arena_copy(p->arena, (str){ digits, (size_t)len });
-    return ret->ptr != NULL;
+    struct trace_id pid = { of->pid[process], of->pid_form[process] };
+    return trace_id_copy(p->s->trace, pid, p->arena, ret);
 }
 
 /* Steps. */
@@ -210,23 +200,16 @@ static bool add_collective(struct parting *p, struct making *m, uint32_t row, ui
     return c->name.ptr != NULL;
 }
 
-/* As steps.c has it: by a flow, where the launch itself was not recorded. */
-static uint32_t launch_of(const struct trace_study *s, uint32_t row)
-{
-    const struct links *l = &s->links;
-    return l->launch[row] == NO_ROW ? l->owner[row] : l->launch[row];
-}
-
 static bool add_work(struct parting *p)
 {
     const struct spans *spans = &p->s->trace->spans;
     for (uint32_t i = 0; i < spans->rows.len; i++) {
-        uint32_t row = p->s->sorted[i], launch = launch_of(p->s, row);
+        uint32_t row = p->s->sorted[i], host = links_host(&p->s->links, row);
         uint32_t part = span_is_work(spans->kind[row]) ? part_of_work(p, row) : NO_ROW;
         if (part == NO_ROW)
             continue;
         struct making *m = &p->making[part];
-        uint32_t step = launch == NO_ROW ? NO_ROW : step_at(m, spans->start[launch]);
+        uint32_t step = host == NO_ROW ? NO_ROW : step_at(m, spans->start[host]);
         int64_t start = spans->start[row], end = span_end(spans, row);
         if (step != NO_ROW && end > m->part->step[step].ns)
             m->part->step[step].ns = end;

@@ -173,9 +173,7 @@ static void add_work(const struct trace_study *s, struct trace_report *r, struct
 {
     const struct spans *spans = &s->trace->spans;
     for (uint32_t i = 0; i < spans->rows.len; i++) {
-        uint32_t row = s->sorted[i], host = s->links.launch[row];
-        if (host == NO_ROW && span_is_work(spans->kind[row]))
-            host = s->links.owner[row]; /* by a flow: the launch itself was not recorded */
+        uint32_t row = s->sorted[i], host = links_host(&s->links, row);
         uint32_t at = host == NO_ROW ? NO_ROW : trace_step_of(r, spans->start[host]);
         if (at == NO_ROW)
             continue;

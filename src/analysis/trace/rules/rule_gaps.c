@@ -5,6 +5,8 @@
 #include <stdint.h>
 
 #include "analysis/trace/busy/blame.h"
+#include "analysis/trace/busy/busy.h"
+#include "analysis/trace/busy/gaps.h"
 #include "analysis/trace/busy/intervals.h"
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/report/steps.h"
@@ -45,23 +47,6 @@ static void cover(struct covering *c, int64_t start, int64_t end, int64_t first,
 
 /* Gaps. */
 
-/* Of the work that begins at the same instant the shortest ends a gap, as in busy.c. */
-static uint32_t shortest_of(const struct rule_facts *f, uint32_t i)
-{
-    const struct trace_study *s = f->study;
-    const struct spans *spans = &s->trace->spans;
-    uint32_t best = s->sorted[i];
-    for (uint32_t k = i + 1;
-         k < spans->rows.len && spans->start[s->sorted[k]] == spans->start[best]; k++) {
-        uint32_t row = s->sorted[k];
-        if (span_is_work(spans->kind[row]) &&
-            s->trace->tracks.process[spans->track[row]] == f->process &&
-            spans->duration[row] < spans->duration[best])
-            best = row;
-    }
-    return best;
-}
-
 static void add_slow(struct rule_facts *f, struct lateness *l, uint32_t launch, int64_t ns)
 {
     const struct spans *spans = &f->study->trace->spans;
@@ -75,20 +60,18 @@ static void add_slow(struct rule_facts *f, struct lateness *l, uint32_t launch, 
 
 static void add_gap(struct rule_facts *f, struct lateness *l, int64_t start, uint32_t next)
 {
-    enum { SLOW_NS = 100000 };
     const struct trace_study *s = f->study;
-    const struct spans *spans = &s->trace->spans;
     uint32_t launch = s->links.launch[next];
-    if (launch == NO_ROW || spans->start[launch] <= start)
+    int64_t end = s->trace->spans.start[next];
+    struct gap_parts parts = gap_part(s, start, next);
+    if (parts.kind != GAP_HOST_LATE)
         return;
-    int64_t end = spans->start[next];
-    int64_t until = spans->start[launch] < end ? spans->start[launch] : end;
     if (s->home[launch] != NO_ROW) {
         l->track[l->len] = s->home[launch];
-        l->at[l->len++] = (struct interval){ start, until };
+        l->at[l->len++] = (struct interval){ start, parts.late_until };
     }
-    if (spans->duration[launch] >= SLOW_NS && end > until)
-        add_slow(f, l, launch, i64_minus(end, until));
+    if (parts.rest == GAP_SLOW_LAUNCH && end > parts.late_until)
+        add_slow(f, l, launch, i64_minus(end, parts.late_until));
 }
 
 static void walk(struct rule_facts *f, struct lateness *l)
@@ -103,7 +86,7 @@ static void walk(struct rule_facts *f, struct lateness *l)
             continue;
         int64_t start = spans->start[row], end = span_end(spans, row);
         if (all.until != INT64_MIN && start > all.until)
-            add_gap(f, l, all.until, shortest_of(f, i));
+            add_gap(f, l, all.until, gap_end(s, i));
         cover(&all, start, end, f->window_first, f->window_last);
         if (spans->kind[row] != SPAN_MEMCPY &&
             (s->names.traits[spans->name[row]] & NAME_COMMUNICATES) == 0)

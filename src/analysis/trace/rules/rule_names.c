@@ -26,14 +26,6 @@ static bool has_one_of(str name, const char *const *part, size_t count)
     return false;
 }
 
-static bool is_one_of(str name, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (str_equal(name, str_from(names[i])))
-            return true;
-    return false;
-}
-
 /* Kernels of cuBLAS, cuDNN and CUTLASS say in their names that they use tensor cores, and of those
  * that multiply plain FP32 that they do not, whatever else the name has of the others. */
 static bool uses_tensor_cores(str name)
@@ -63,26 +55,26 @@ static bool makes_a_tensor(str name)
         "aten::zeros_like", "aten::ones_like", "aten::rand_like", "aten::randn_like",
         "aten::full_like",
     };
-    return is_one_of(name, names, COUNT(names));
+    return str_is_one_of_texts(name, names, COUNT(names));
 }
 
 static bool reads_a_value(str name)
 {
     static const char *const names[] = { "aten::item", "aten::_local_scalar_dense",
                                          "aten::is_nonzero", "aten::nonzero" };
-    return is_one_of(name, names, COUNT(names));
+    return str_is_one_of_texts(name, names, COUNT(names));
 }
 
 static bool fills(str name)
 {
     static const char *const names[] = { "aten::zero_", "aten::fill_", "aten::_foreach_zero_" };
-    return is_one_of(name, names, COUNT(names));
+    return str_is_one_of_texts(name, names, COUNT(names));
 }
 
 static bool waits_for_all(str name)
 {
     static const char *const names[] = { "cudaDeviceSynchronize", "hipDeviceSynchronize" };
-    return is_one_of(name, names, COUNT(names));
+    return str_is_one_of_texts(name, names, COUNT(names));
 }
 
 static uint16_t rule_traits(str name)

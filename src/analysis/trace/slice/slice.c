@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/trace/study/flows.h"
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
-#include "base/hash.h"
 #include "base/idtab.h"
 #include "base/table.h"
 
@@ -67,7 +67,7 @@ static void keep_work(struct slicing *s, uint32_t row)
     const struct links *l = &s->study.links;
     const struct spans *spans = &s->study.trace->spans;
     uint32_t launch = l->launch[row], owner = l->owner[row];
-    uint32_t by = launch != NO_ROW ? launch : owner;
+    uint32_t by = links_host(l, row);
     s->ret->span[row] = is_inside(s, spans->start[by != NO_ROW ? by : row]);
     if (!s->ret->span[row])
         return;
@@ -97,29 +97,6 @@ static void keep_spans(struct slicing *s)
 
 /* Links that begin inside, and the ends of the same category and number; without steps all ends. */
 
-static uint64_t hash_flow(const struct flows *f, uint32_t row)
-{
-    return hash_pair(hash_pair((uint64_t)f->id[row], f->id_form[row]), f->category[row]);
-}
-
-static bool is_same_flow(const struct flows *f, uint32_t a, uint32_t b)
-{
-    return f->id[a] == f->id[b] && f->id_form[a] == f->id_form[b] &&
-           f->category[a] == f->category[b];
-}
-
-static bool has_start(const struct flows *f, const struct idtab *starts, uint32_t row)
-{
-    uint64_t hash = hash_flow(f, row);
-    if (starts->slot == NULL)
-        return false;
-    for (uint32_t at = idtab_first(starts, hash); starts->slot[at].id != 0;
-         at = idtab_next(starts, hash, at))
-        if (is_same_flow(f, starts->slot[at].id - 1, row))
-            return true;
-    return false;
-}
-
 static bool keep_flows(struct slicing *s)
 {
     const struct flows *f = &s->study.trace->flows;
@@ -129,15 +106,11 @@ static bool keep_flows(struct slicing *s)
         if (f->finish[row] || !is_inside(s, f->time[row]))
             continue;
         s->ret->flow[row] = true;
-        if (has_start(f, &starts, row))
-            continue;
-        ok = idtab_reserve(&starts);
-        if (ok)
-            idtab_put(&starts, hash_flow(f, row), row + 1);
+        ok = flow_start_add(f, &starts, row);
     }
     for (uint32_t row = 0; row < f->rows.len && ok; row++)
         if (f->finish[row])
-            s->ret->flow[row] = !s->q->by_steps || has_start(f, &starts, row);
+            s->ret->flow[row] = !s->q->by_steps || flow_start_find(f, &starts, row) != NO_ROW;
     idtab_free(&starts);
     return ok;
 }

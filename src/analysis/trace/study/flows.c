@@ -18,6 +18,12 @@ static bool carries_work(str category)
            str_equal(category, S("async_cpu_to_gpu"));
 }
 
+bool flow_joins_backward(const struct trace *t, uint32_t row)
+{
+    str category = trace_text(t, t->flows.category[row]);
+    return str_equal(category, S("fwdbwd")) || str_equal(category, S("forward_backward"));
+}
+
 static uint64_t hash_start(const struct flows *f, uint32_t row)
 {
     return hash_pair(hash_pair((uint64_t)f->id[row], f->id_form[row]), f->category[row]);
@@ -34,7 +40,7 @@ static uint64_t hash_finish(uint32_t process, int64_t time)
     return hash_pair((uint64_t)time, process);
 }
 
-static bool start_add(const struct flows *f, struct idtab *index, uint32_t row)
+bool flow_start_add(const struct flows *f, struct idtab *index, uint32_t row)
 {
     if (!idtab_reserve(index))
         return false;
@@ -50,14 +56,14 @@ static bool start_add(const struct flows *f, struct idtab *index, uint32_t row)
     return true;
 }
 
-static uint32_t start_find(const struct flows *f, const struct idtab *index, uint32_t finish)
+uint32_t flow_start_find(const struct flows *f, const struct idtab *index, uint32_t row)
 {
-    uint64_t hash = hash_start(f, finish);
+    uint64_t hash = hash_start(f, row);
     if (index->slot == NULL)
         return NO_ROW;
     for (uint32_t at = idtab_first(index, hash); index->slot[at].id != 0;
          at = idtab_next(index, hash, at))
-        if (same_start(f, index->slot[at].id - 1, finish))
+        if (same_start(f, index->slot[at].id - 1, row))
             return index->slot[at].id - 1;
     return NO_ROW;
 }
@@ -85,7 +91,7 @@ bool flow_ends_index(const struct trace *t, struct flow_ends *ret)
         if (!carries_work(trace_text(t, f->category[row])))
             continue;
         if (!f->finish[row]) {
-            if (!start_add(f, &ret->starts, row))
+            if (!flow_start_add(f, &ret->starts, row))
                 return false;
             continue;
         }
@@ -207,7 +213,7 @@ uint32_t owner_by_flow(const struct trace *t, const struct flow_ends *ends,
 {
     uint32_t process = t->tracks.process[t->spans.track[row]];
     uint32_t finish = finish_find(t, &ends->finishes, process, t->spans.start[row]);
-    uint32_t start = finish == NO_ROW ? NO_ROW : start_find(&t->flows, &ends->starts, finish);
+    uint32_t start = finish == NO_ROW ? NO_ROW : flow_start_find(&t->flows, &ends->starts, finish);
     return start == NO_ROW ? NO_ROW
                            : op_at(&t->spans, ops, t->flows.track[start], t->flows.time[start]);
 }

@@ -1,4 +1,4 @@
-/* flows.h - from device work along the arrow that ends at it to the operator where that begins. */
+/* flows.h - the arrows of a trace: from their ends to where they begin, and the operator there. */
 #ifndef VRS_ANALYSIS_TRACE_STUDY_FLOWS_H
 #define VRS_ANALYSIS_TRACE_STUDY_FLOWS_H
 
@@ -9,6 +9,15 @@
 #include "base/arena.h"
 #include "base/idtab.h"
 #include "model/trace.h"
+
+/* A table of flows' beginnings, by category and id.  Adds one, in place of one of the same; false when
+ * out of memory. */
+bool flow_start_add(const struct flows *f, struct idtab *index, uint32_t row);
+/* That of a beginning's, or an end's, category and id; NO_ROW. */
+uint32_t flow_start_find(const struct flows *f, const struct idtab *index, uint32_t row);
+
+/* From an operator of a forward to that of its backward. */
+bool flow_joins_backward(const struct trace *t, uint32_t row);
 
 struct flow_ends {
     struct idtab starts;   /* by category and id: the last in the file */

@@ -22,17 +22,12 @@ const char *const blame_names[BLAMES] = {
     [BLAME_NONE] = "none",
 };
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 /* `part` is in lower case. */
 static bool has_in_any_case(str name, str part)
 {
     for (size_t at = 0; at + part.len <= name.len; at++) {
         size_t i = 0;
-        while (i < part.len && lower(name.ptr[at + i]) == part.ptr[i])
+        while (i < part.len && to_lower(name.ptr[at + i]) == part.ptr[i])
             i++;
         if (i == part.len)
             return true;
@@ -70,14 +65,6 @@ static bool synchronizes(str name)
     return has(name, S("aclrtSynchronize"));
 }
 
-static bool is_one_of(str name, const str *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (str_equal(name, names[i]))
-            return true;
-    return false;
-}
-
 static bool begins_with_one_of(str name, const str *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -95,7 +82,7 @@ static bool blocks(str name)
         { "aten::_local_scalar_dense", 25 },
         { "aten::nonzero", 13 },
     };
-    return synchronizes(name) || is_one_of(name, names, COUNT(names));
+    return synchronizes(name) || str_is_one_of(name, names, COUNT(names));
 }
 
 static bool allocates(str name)
@@ -125,7 +112,7 @@ static bool is_unlisted(str name)
         { "aten::output_nr", 15 },
         { "aten::_version", 14 },
     };
-    return is_one_of(name, names, COUNT(names));
+    return str_is_one_of(name, names, COUNT(names));
 }
 
 #define STEP_BEGIN S("ProfilerStep#")

@@ -8,12 +8,6 @@
 #include "base/radix_sort.h"
 #include "model/trace.h"
 
-/* Unsigned numbers in the order of signed ones. */
-static uint64_t ordered(int64_t ns)
-{
-    return (uint64_t)ns ^ (uint64_t)1 << 63;
-}
-
 /* Rows are carried along and not compared: the sort keeps the order of equal ones. */
 struct sorting {
     struct radix_row *row;
@@ -61,7 +55,7 @@ bool sort_spans(const struct trace *t, struct arena *arena, uint32_t **ret)
     if (row == NULL || sorting.row == NULL || !radix_room_make(&sorting.room, count, arena))
         return false;
     for (uint32_t i = 0; i < count; i++)
-        sorting.row[i] = (struct radix_row){ .key = ordered(s->start[i]), .last = i };
+        sorting.row[i] = (struct radix_row){ .key = radix_key_i64(s->start[i]), .last = i };
     sort_into(&sorting, row, count);
     for (uint32_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && s->start[row[end]] == s->start[row[i]]; end++)

@@ -8,6 +8,7 @@
 #include "analysis/trace/study/names.h"
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/table.h"
 #include "model/trace.h"
 
 /* Spans one inside another, thread by thread.  A parent holds the whole of its child; one that
@@ -40,6 +41,19 @@ struct links {
     int64_t before_window_ns;
     uint64_t most_of_a_launch;
 };
+
+/* The host code that device work came from: the call that launched it, else the code that it is
+ * owed to, where the launch itself was not recorded.  NO_ROW: nothing is known, or it is no work. */
+static inline uint32_t links_host(const struct links *l, uint32_t row)
+{
+    return l->launch[row] != NO_ROW ? l->launch[row] : l->owner[row];
+}
+
+/* The other way round: the code that it is owed to, else the launch, where that lies in no range. */
+static inline uint32_t links_code(const struct links *l, uint32_t row)
+{
+    return l->owner[row] != NO_ROW ? l->owner[row] : l->launch[row];
+}
 
 struct trace_study {
     const struct trace *trace;

@@ -28,7 +28,7 @@ static bool order(const struct memory_events *m, struct arena *arena,
     if (row == NULL || !radix_room_make(&room, m->rows.len, arena))
         return false;
     for (uint32_t i = 0; i < m->rows.len; i++)
-        row[i] = (struct radix_row){ .key = (uint64_t)m->time[i] ^ (uint64_t)1 << 63, .id = i };
+        row[i] = (struct radix_row){ .key = radix_key_i64(m->time[i]), .id = i };
     *ret = radix_sort(row, m->rows.len, &room);
     return true;
 }

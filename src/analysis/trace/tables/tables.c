@@ -10,9 +10,7 @@
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/tables/operators.h"
 #include "base/bytes.h"
-#include "base/quickselect.h"
 #include "base/str.h"
-#include "base/table.h"
 #include "model/trace.h"
 
 /* Rows by name. */
@@ -208,40 +206,12 @@ static bool copies_add_up(const struct trace_study *s, struct arena *arena, stru
     return true;
 }
 
-/* Launches. */
-
-static bool delays_find(const struct trace_study *s, struct arena *arena, struct tables *ret)
-{
-    const struct spans *spans = &s->trace->spans;
-    struct arena_mark mark = arena_mark(arena);
-    int64_t *delay = arena_array(arena, int64_t, s->work);
-    uint32_t delays = 0;
-    if (delay == NULL)
-        return false;
-    for (uint32_t row = 0; row < spans->rows.len; row++) {
-        uint32_t launch = s->links.launch[row];
-        if (launch != NO_ROW)
-            delay[delays++] = spans->start[row] - span_end(spans, launch);
-    }
-    ret->has_delays = delays > 0;
-    for (uint32_t i = 0; i < delays; i++) {
-        if (i == 0 || delay[i] < ret->delay_least_ns)
-            ret->delay_least_ns = delay[i];
-        if (i == 0 || delay[i] > ret->delay_most_ns)
-            ret->delay_most_ns = delay[i];
-    }
-    if (delays > 0)
-        ret->delay_median_ns = quickselect_i64(delay, delays, (delays - 1) / 2);
-    arena_release(arena, mark);
-    return true;
-}
-
 enum vrs_status tables_make(const struct trace_study *s, struct arena *arena, struct tables *ret,
                             struct vrs_error *err)
 {
     *ret = (struct tables){ .ops = 0 };
     if (operators_make(s, &s->host, NULL, arena, ret) && names_add_up(s, arena, ret) &&
-        copies_add_up(s, arena, ret) && delays_find(s, arena, ret))
+        copies_add_up(s, arena, ret))
         return VRS_OK;
     return vrs_no_memory(err);
 }

@@ -4,7 +4,6 @@
 #ifndef VRS_ANALYSIS_TRACE_TABLES_TABLES_H
 #define VRS_ANALYSIS_TRACE_TABLES_TABLES_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "analysis/trace/study/study.h"
@@ -51,8 +50,6 @@ struct tables {
     int64_t device_ns;   /* of all device work */
     uint64_t syncs, launches;
     int64_t sync_ns, launch_ns;
-    bool has_delays; /* from the end of a launch to the begin on the device */
-    int64_t delay_least_ns, delay_median_ns, delay_most_ns;
 };
 
 /* Everything is taken from `arena`. */

@@ -76,6 +76,31 @@ static void delays_from_the_end_of_a_launch(void **state)
     traced_end(&m);
 }
 
+static void delays_of_launches(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spans;
+        int64_t least, median, most;
+    } cases[] = {
+        { "runtime r 1/1 0+5 c3; kernel k 0/7 9+1 c3", 4, 4, 4 },
+        { "runtime r 1/1 0+5 c3; kernel k 0/7 9+1 c3; kernel k 0/7 15+1 c3", 4, 4, 10 },
+        { "runtime r 1/1 0+5 c3; kernel k 0/7 2+1 c3; kernel k 0/7 15+1 c3; kernel k 0/7 6+1 c3; "
+          "kernel k 0/7 99+1",
+          -3, 1, 10 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct traced m;
+        struct launch_delay delay;
+        traced_study_of(&m, cases[i].spans);
+        assert_true(launch_delay_find(&m.study, &m.arena, &delay));
+        assert_int_equal(delay.least_ns, cases[i].least);
+        assert_int_equal(delay.median_ns, cases[i].median);
+        assert_int_equal(delay.most_ns, cases[i].most);
+        traced_end(&m);
+    }
+}
+
 static enum vrs_status again(void *arg)
 {
     struct traced *m = arg;
@@ -101,6 +126,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(depths_by_time),
         cmocka_unit_test(delays_from_the_end_of_a_launch),
+        cmocka_unit_test(delays_of_launches),
         cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

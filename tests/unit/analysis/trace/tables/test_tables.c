@@ -69,7 +69,6 @@ static void calls_that_wait_or_launch(void **state)
     assert_int_equal(t.sync_ns, 12);
     assert_int_equal(t.launches, 2);
     assert_int_equal(t.launch_ns, 3);
-    assert_false(t.has_delays);
     traced_end(&m);
 }
 
@@ -107,31 +106,6 @@ static void copies_by_kind(void **state)
     check_copies("kernel k 0/7 0+1", "");
 }
 
-static void delays_of_launches(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *spans;
-        int64_t least, median, most;
-    } cases[] = {
-        { "runtime r 1/1 0+5 c3; kernel k 0/7 9+1 c3", 4, 4, 4 },
-        { "runtime r 1/1 0+5 c3; kernel k 0/7 9+1 c3; kernel k 0/7 15+1 c3", 4, 4, 10 },
-        { "runtime r 1/1 0+5 c3; kernel k 0/7 2+1 c3; kernel k 0/7 15+1 c3; kernel k 0/7 6+1 c3; "
-          "kernel k 0/7 99+1",
-          -3, 1, 10 },
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct traced m;
-        struct tables t;
-        make(&m, cases[i].spans, &t);
-        assert_true(t.has_delays);
-        assert_int_equal(t.delay_least_ns, cases[i].least);
-        assert_int_equal(t.delay_median_ns, cases[i].median);
-        assert_int_equal(t.delay_most_ns, cases[i].most);
-        traced_end(&m);
-    }
-}
-
 struct again {
     struct traced *m;
     struct arena arena;
@@ -167,7 +141,6 @@ int main(void)
         cmocka_unit_test(time_by_name),
         cmocka_unit_test(calls_that_wait_or_launch),
         cmocka_unit_test(copies_by_kind),
-        cmocka_unit_test(delays_of_launches),
         cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
