@@ -100,6 +100,11 @@ def test_the_job_with_the_most_events_B50():
     assert found["rank_sample_counts"] == {"0": 10, "1": 10} and found["missing_ranks"] == [2]
 
 
+def test_of_jobs_with_as_many_events_the_first_counts_B50():
+    for first, second in ("ab", "ba"):
+        assert timeline(rank_of(0, 3, job=first) + rank_of(1, 3, job=second))["job_id"] == first
+
+
 @pytest.mark.parametrize("kind", ["sample", "allocation", "peak", "start"])
 def test_events_of_every_type_that_carry_memory_count_B50(kind):
     found = timeline(rank_of(0, 3, world=2, kind=kind) + rank_of(1, 5, world=2, kind=kind))
