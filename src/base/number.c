@@ -16,11 +16,7 @@ static bool eight_digits(const char *text, uint64_t *ret)
     memcpy(&n, text, sizeof n);
     if ((n & high) != zeros || ((n + UINT64_C(0x0606060606060606)) & high) != zeros)
         return false;
-    /* Pairs, then pairs of pairs. */
-    n -= zeros;
-    n = n * 10 + (n >> 8);
-    *ret = ((n & UINT64_C(0x000000ff000000ff)) * (100 + (UINT64_C(1000000) << 32)) +
-            (n >> 16 & UINT64_C(0x000000ff000000ff)) * (1 + (UINT64_C(10000) << 32))) >> 32;
+    *ret = number_of_eight(n - zeros);
     return true;
 }
 

@@ -17,6 +17,16 @@ bool number_integer(str text, uint64_t *ret_bits, bool *ret_negative);
 enum { NUMBER_DIGITS = 19 };
 size_t number_digits(str text, uint64_t *ret);
 
+/* The number of eight digits, each the value of a byte of `digits`, the first the lowest: pairs, then
+ * pairs of pairs. */
+static inline uint64_t number_of_eight(uint64_t digits)
+{
+    const uint64_t lanes = UINT64_C(0x000000ff000000ff);
+    digits = digits * 10 + (digits >> 8);
+    return ((digits & lanes) * (100 + (UINT64_C(1000000) << 32)) +
+            (digits >> 16 & lanes) * (1 + (UINT64_C(10000) << 32))) >> 32;
+}
+
 /* One to eight hexadecimal digits, all of `text`. */
 bool number_hex(str text, uint32_t *ret);
 

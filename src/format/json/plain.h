@@ -14,6 +14,7 @@
 #include <arm_neon.h>
 #endif
 
+#include "base/number.h"
 #include "format/input/window.h"
 
 static inline bool is_plain(uint8_t c)
@@ -104,8 +105,8 @@ static inline bool same_16(const uint8_t *at, const uint8_t *mask, const uint8_t
 #endif
 }
 
-/* The value of the `len` digits at `at`, 1 to 19, in a window.  Eight at a time, the first of them
- * with zeros in front, as lanes of one number: pairs, then pairs of pairs. */
+/* The value of the `len` digits at `at`, 1 to NUMBER_DIGITS, in a window.  Eight at a time, the first
+ * of them with zeros in front. */
 static inline uint64_t digits_value(const uint8_t *at, size_t len)
 {
     uint64_t value = 0;
@@ -115,10 +116,7 @@ static inline uint64_t digits_value(const uint8_t *at, size_t len)
         uint64_t n;
         memcpy(&n, at, sizeof n);
         n = (n - UINT64_C(0x3030303030303030)) << (8 * (8 - here));
-        n = n * 10 + (n >> 8);
-        n = ((n & UINT64_C(0x000000ff000000ff)) * (100 + (UINT64_C(1000000) << 32)) +
-             (n >> 16 & UINT64_C(0x000000ff000000ff)) * (1 + (UINT64_C(10000) << 32))) >> 32;
-        value = value * 100000000 + n;
+        value = value * 100000000 + number_of_eight(n);
     }
 #else
     for (size_t i = 0; i < len; i++)

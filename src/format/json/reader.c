@@ -263,29 +263,16 @@ static enum vrs_status read_token(struct json *j, uint8_t c, struct vrs_error *e
     return c == '"' ? read_key(j, err) : refuse(j, err);
 }
 
-/* A string without escapes that the window shows whole, at its opening quote; `*ret_end` is behind
- * the closing one.  False where it is another one. */
-static bool common_string(const struct json *j, const uint8_t *at, str *ret,
-                          const uint8_t **ret_end)
-{
-    const uint8_t *end = plain_end(at + 1, j->w->end);
-    size_t len = (size_t)(end - at) - 1;
-    if (*end != '"' || end == j->w->end || len > j->limits->string_bytes)
-        return false;
-    *ret = (str){ (const char *)at + 1, len };
-    *ret_end = end + 1;
-    return true;
-}
-
 /* The value of a member, where it is a common string or number; `*ret_done` whether. */
 static enum vrs_status common_scalar(struct json *j, bool *ret_done, struct vrs_error *err)
 {
     struct window *w = j->w;
     bool taken = j->skipped == 0;
     uint8_t c = *w->at;
+    uint32_t most = j->limits->string_bytes;
     str text;
     j->offset = window_offset(w);
-    *ret_done = c == '"' ? common_string(j, w->at, &text, &w->at)
+    *ret_done = c == '"' ? json_scan_text(w, w->at, most, &text, &w->at)
                          : (c == '-' || is_digit((char)c)) && json_scan_common(w, &text);
     if (!*ret_done)
         return VRS_OK;
@@ -306,7 +293,7 @@ static enum vrs_status common_members(struct json *j, struct vrs_error *err)
         const uint8_t *at;
         str key;
         bool take = true;
-        if (!common_string(j, w->at, &key, &at) || *at != ':')
+        if (!json_scan_text(w, w->at, j->limits->string_bytes, &key, &at) || *at != ':')
             return VRS_OK;
         j->offset = window_offset(w);
         w->at = behind_blanks(at + 1);
@@ -354,7 +341,7 @@ static void skip_common(struct json *j)
         } else if (wants && (c == '-' || is_digit((char)c)) && json_scan_common(w, &text)) {
             j->expect = EXPECT_COMMA_OR_END;
         } else if (wants && c == '"') {
-            if (!common_string(j, w->at, &text, &w->at))
+            if (!json_scan_text(w, w->at, j->limits->string_bytes, &text, &w->at))
                 return;
             j->expect = EXPECT_COMMA_OR_END;
         } else if (wants && c == '[' && j->open.len < j->open.cap) {

@@ -58,6 +58,20 @@ static inline bool json_scan_common(struct window *w, str *ret)
     return json_scan_digits(w, ret, &whole);
 }
 
+/* A string without escapes that the window shows whole, of `most` bytes at most, at its opening quote;
+ * `*ret_end` is behind the closing one.  False where it is another one. */
+static inline bool json_scan_text(const struct window *w, const uint8_t *at, uint32_t most, str *ret,
+                                  const uint8_t **ret_end)
+{
+    const uint8_t *end = plain_end(at + 1, w->end);
+    size_t len = (size_t)(end - at) - 1;
+    if (*end != '"' || end == w->end || len > most)
+        return false;
+    *ret = (str){ (const char *)at + 1, len };
+    *ret_end = end + 1;
+    return true;
+}
+
 /* The word at the window's front. */
 enum json_scan json_scan_literal(struct window *w, enum json_literal *ret);
 

@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "format/json/plain.h"
 #include "format/json/scan.h"
+#include "format/trace/microseconds.h"
 #include "format/trace/words.h"
 
 /* Where a stretch begins: what may stand in it hangs on that. */
@@ -92,16 +93,13 @@ static const uint8_t *take_apart(const struct cursor *c, const uint8_t *at, uint
         return NULL;
     if (!first)
         at = behind_blanks(at + 1);
-    if (*at != '"')
+    str key;
+    if (*at != '"' || !json_scan_text(c->w, at, c->layout->string_bytes, &key, &at))
         return NULL;
-    const uint8_t *key = at + 1, *end = plain_end(key, c->w->end);
-    size_t len = (size_t)(end - key);
-    if (end == c->w->end || *end != '"' || len > c->layout->string_bytes)
-        return NULL;
-    at = behind_blanks(end + 1);
+    at = behind_blanks(at);
     if (*at != ':')
         return NULL;
-    *ret_key = (uint8_t)trace_key_of((str){ (const char *)key, len });
+    *ret_key = (uint8_t)trace_key_of(key);
     return behind_blanks(at + 1);
 }
 
@@ -175,13 +173,7 @@ static bool step(struct cursor *c)
 static inline bool take_string(struct cursor *c, str *ret)
 {
     struct window *w = c->w;
-    const uint8_t *text = w->at + 1, *end = plain_end(text, w->end);
-    size_t len = (size_t)(end - text);
-    if (end == w->end || *end != '"' || len > c->layout->string_bytes)
-        return false;
-    *ret = (str){ (const char *)text, len };
-    w->at = end + 1;
-    return true;
+    return json_scan_text(w, w->at, c->layout->string_bytes, ret, &w->at);
 }
 
 /* A word that means nothing where it stands.  What is behind it is the next stretch's business. */
@@ -275,22 +267,15 @@ static bool take(struct cursor *c, enum trace_key key, enum value_form form, str
     return event_argument(e, key, &value, NULL) == VRS_OK;
 }
 
-/* A time that is plain digits, and three behind the point at most. */
+/* A time that is plain digits, and not too many behind the point. */
 static bool plain_time(str text, size_t whole, int64_t *ret_ns)
 {
-    static const int64_t scale[] = { 1000, 100, 10, 1 }; /* by digits behind the point */
-    enum { FRACTION_MOST = sizeof scale / sizeof *scale - 1 };
     const uint8_t *at = (const uint8_t *)text.ptr;
     size_t fraction = text.len - whole - (text.len > whole);
-    if (*at == '-' || whole > NUMBER_DIGITS || fraction > FRACTION_MOST)
+    if (*at == '-' || whole > NUMBER_DIGITS || fraction > NS_DIGITS)
         return false;
-    uint64_t us = digits_value(at, whole);
-    if (us >= (uint64_t)(INT64_MAX / scale[0]))
-        return false;
-    *ret_ns = (int64_t)us * scale[0];
-    if (fraction > 0)
-        *ret_ns += (int64_t)digits_value(at + whole + 1, fraction) * scale[fraction];
-    return true;
+    uint64_t part = fraction > 0 ? digits_value(at + whole + 1, fraction) : 0;
+    return microseconds_join(digits_value(at, whole), part, fraction, ret_ns);
 }
 
 static bool take_number(struct cursor *c, enum trace_key key)

@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "base/str.h"
 
-enum { NS_DIGITS = 3, EXPONENT_MOST = 10000 };
+enum { EXPONENT_MOST = 10000 };
 
 /* The digits of a number: 123.45e6 are the digits 12345 and the exponent 4. */
 struct decimal {
@@ -124,9 +124,17 @@ bool microseconds_read(str text, int64_t *ret_ns, bool *ret_beyond)
     return true;
 }
 
-bool microseconds_read_plain(str text, int64_t *ret_ns, bool *ret_whole)
+bool microseconds_join(uint64_t whole, uint64_t part, size_t digits, int64_t *ret_ns)
 {
     static const uint64_t scale[NS_DIGITS + 1] = { 1000, 100, 10, 1 };
+    if (whole >= (uint64_t)INT64_MAX / scale[0])
+        return false;
+    *ret_ns = (int64_t)(whole * scale[0] + part * scale[digits]);
+    return true;
+}
+
+bool microseconds_read_plain(str text, int64_t *ret_ns, bool *ret_whole)
+{
     enum { WHOLE_MOST = 16 };
     uint64_t n, part = 0;
     size_t whole = number_digits(text, &n);
@@ -137,9 +145,6 @@ bool microseconds_read_plain(str text, int64_t *ret_ns, bool *ret_whole)
     if (!is_whole && (text.ptr[whole] != '.' || fraction == 0 ||
                       number_digits((str){ text.ptr + whole + 1, fraction }, &part) != fraction))
         return false;
-    if (n >= (uint64_t)INT64_MAX / scale[0])
-        return false;
-    *ret_ns = (int64_t)(n * scale[0] + part * scale[fraction]);
     *ret_whole = is_whole;
-    return true;
+    return microseconds_join(n, part, fraction, ret_ns);
 }

@@ -44,6 +44,24 @@ static bool is_read(const char *event, struct events *e)
     return is;
 }
 
+/* Whether each of them is, as is `wanted`. */
+static void check(const char *const *events, size_t count, bool wanted)
+{
+    struct trace t;
+    struct events e;
+    assert_true(trace_init(&t, 100, 1000));
+    assert_int_equal(events_init(&e, &t, 40, NULL), VRS_OK);
+    for (size_t i = 0; i < count; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "%s" FAR, events[i]);
+        if (is_read(text, &e) != wanted)
+            fail_msg("%s", events[i]);
+    }
+    assert_false(is_read("{}", &e)); /* at the window's end */
+    events_free(&e);
+    trace_free(&t);
+}
+
 static void common_events_are_read(void **state)
 {
     static const char *const common[] = {
@@ -59,19 +77,8 @@ static void common_events_are_read(void **state)
         "{\"args\": 4, \"cat\": \"kernel\"}",
         "{\"a key that is longer than forty bytes\":1,\"a key that is longer than forty bytes\": 2}",
     };
-    struct trace t;
-    struct events e;
     (void)state;
-    assert_true(trace_init(&t, 100, 1000));
-    assert_int_equal(events_init(&e, &t, 40, NULL), VRS_OK);
-    for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
-        char text[512];
-        snprintf(text, sizeof text, "%s" FAR, common[i]);
-        if (!is_read(text, &e))
-            fail_msg("%s", common[i]);
-    }
-    events_free(&e);
-    trace_free(&t);
+    check(common, sizeof common / sizeof *common, true);
 }
 
 static void others_are_left_alone(void **state)
@@ -110,20 +117,8 @@ static void others_are_left_alone(void **state)
         "{\"a key that is a text longer than the forty bytes\": 1}",
         "{'ph': 1}",
     };
-    struct trace t;
-    struct events e;
     (void)state;
-    assert_true(trace_init(&t, 100, 1000));
-    assert_int_equal(events_init(&e, &t, 40, NULL), VRS_OK);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        char text[512];
-        snprintf(text, sizeof text, "%s" FAR, others[i]);
-        if (is_read(text, &e))
-            fail_msg("%s", others[i]);
-    }
-    assert_false(is_read("{}", &e)); /* at the window's end */
-    events_free(&e);
-    trace_free(&t);
+    check(others, sizeof others / sizeof *others, false);
 }
 
 /* Texts. */
