@@ -175,12 +175,12 @@ bool launch_delay_find(const struct trace_study *s, struct arena *scratch,
     return true;
 }
 
-bool trace_launches_make(const struct trace_study *s, struct arena *arena,
-                         struct trace_launches *ret)
+bool trace_launches_make(const struct trace_study *s, const struct launch_delay *delay,
+                         struct arena *arena, struct trace_launches *ret)
 {
     const struct spans *spans = &s->trace->spans;
     struct arena scratch;
-    *ret = (struct trace_launches){ .calls = 0 };
+    *ret = (struct trace_launches){ .delay = *delay };
     for (uint32_t row = 0; row < spans->rows.len; row++) {
         if (!span_is_call(spans->kind[row]) ||
             (s->names.traits[spans->name[row]] & NAME_LAUNCHES) == 0)
@@ -189,7 +189,7 @@ bool trace_launches_make(const struct trace_study *s, struct arena *arena,
         ret->ns = i64_plus(ret->ns, spans->duration[row]);
     }
     arena_init(&scratch, SIZE_MAX / 2);
-    bool ok = queues_make(s, &scratch, arena, ret) && launch_delay_find(s, &scratch, &ret->delay);
+    bool ok = queues_make(s, &scratch, arena, ret);
     arena_free(&scratch);
     return ok;
 }

@@ -47,9 +47,9 @@ struct trace_launches {
 bool launch_delay_find(const struct trace_study *s, struct arena *scratch,
                        struct launch_delay *ret);
 
-/* Everything is taken from `arena`; false when out of memory. */
-bool trace_launches_make(const struct trace_study *s, struct arena *arena,
-                         struct trace_launches *ret);
+/* With the delays of the same study.  Everything is taken from `arena`; false when out of memory. */
+bool trace_launches_make(const struct trace_study *s, const struct launch_delay *delay,
+                         struct arena *arena, struct trace_launches *ret);
 
 extern const struct row_type trace_launches_row_type, trace_queue_row_type;
 

@@ -401,7 +401,7 @@ static enum vrs_status part_make(void *arg, uint32_t i, uint32_t thread, struct 
     else if (part == PART_MEMORY)
         ok = trace_categories_make(p->study, &scratch, arena, r);
     else if (part == PART_LAUNCHES)
-        ok = trace_launches_make(p->study, arena, &r->launches);
+        ok = trace_launches_make(p->study, &r->figures.delay, arena, &r->launches);
     else
         ok = rank_parts_make(p->study, arena, &r->rank) && job_of_file(&r->rank, arena, &r->ranks);
     arena_free(&scratch);

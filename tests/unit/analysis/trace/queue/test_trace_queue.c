@@ -13,6 +13,13 @@
 #include "made/fault.h"
 #include "made/traced.h"
 
+static void launches_of(struct traced *m, struct trace_launches *ret)
+{
+    struct launch_delay delay;
+    assert_true(launch_delay_find(&m->study, &m->arena, &delay));
+    assert_true(trace_launches_make(&m->study, &delay, &m->arena, ret));
+}
+
 /* Queues as "7: 2 work, mean 0.50, median 0, most 1, empty 0.50, below 0". */
 static void check(const char *spans, const char *wanted)
 {
@@ -20,7 +27,7 @@ static void check(const char *spans, const char *wanted)
     struct trace_launches l;
     char text[400] = "";
     traced_study_of(&m, spans);
-    assert_true(trace_launches_make(&m.study, &m.arena, &l));
+    launches_of(&m, &l);
     for (uint32_t i = 0, at = 0; i < l.queues; i++)
         at += (uint32_t)snprintf(
             text + at, sizeof text - at,
@@ -65,7 +72,7 @@ static void delays_from_the_end_of_a_launch(void **state)
     struct trace_launches l;
     traced_study_of(&m, "runtime cudaLaunchKernel 1/1 0+4 c1; runtime cudaLaunchKernel 1/1 10+4 c2; "
                         "kernel k 0/7 3+1 c1; kernel k 0/7 20+1 c2; runtime other 1/1 30+9");
-    assert_true(trace_launches_make(&m.study, &m.arena, &l));
+    launches_of(&m, &l);
     assert_int_equal(l.calls, 2);
     assert_int_equal(l.ns, 8);
     assert_int_equal(l.delay.count, 2);
@@ -106,8 +113,10 @@ static enum vrs_status again(void *arg)
     struct traced *m = arg;
     struct arena arena;
     struct trace_launches l;
+    struct launch_delay delay;
     arena_init(&arena, SIZE_MAX / 2);
-    bool ok = trace_launches_make(&m->study, &arena, &l);
+    bool ok = launch_delay_find(&m->study, &arena, &delay) &&
+              trace_launches_make(&m->study, &delay, &arena, &l);
     arena_free(&arena);
     return ok ? VRS_OK : VRS_NOMEM;
 }
