@@ -319,23 +319,19 @@ bool busy_between(const struct trace_study *s, int64_t from, int64_t to, struct 
 {
     const struct trace *t = s->trace;
     struct arena_mark mark = arena_mark(arena);
-    int64_t *until = arena_array(arena, int64_t, t->processes.rows.len); /* it was busy so far */
-    if (until == NULL)
+    struct covering *busy = arena_array(arena, struct covering, t->processes.rows.len);
+    if (busy == NULL)
         return false;
     for (uint32_t p = 0; p < t->processes.rows.len; p++)
-        until[p] = from;
+        busy[p].until = from;
     for (uint32_t i = 0; i < t->spans.rows.len; i++) {
         uint32_t row = s->sorted[i];
         if (!span_is_work(t->spans.kind[row]))
             continue;
         uint32_t p = t->tracks.process[t->spans.track[row]];
-        int64_t start = t->spans.start[row], end = span_end(&t->spans, row);
-        start = start > until[p] ? start : until[p];
-        end = end < to ? end : to;
-        if (end > start) {
-            ret[p] += end - start;
-            until[p] = end;
-        }
+        struct interval more =
+            covering_add(&busy[p], t->spans.start[row], span_end(&t->spans, row));
+        ret[p] = i64_plus(ret[p], interval_common(more, (struct interval){ from, to }));
     }
     arena_release(arena, mark);
     return true;

@@ -1,4 +1,4 @@
-/* intervals.c - one pass over one list, or over two side by side. */
+/* intervals.c - one pass over one list, or over two side by side; ends that move on. */
 #include "analysis/trace/busy/intervals.h"
 
 #include <stddef.h>
@@ -27,15 +27,26 @@ int64_t intervals_common(const struct intervals *a, const struct intervals *b)
 {
     int64_t sum = 0;
     for (uint32_t i = 0, j = 0; i < a->len && j < b->len;) {
-        const struct interval *x = &a->at[i], *y = &b->at[j];
-        int64_t start = x->start > y->start ? x->start : y->start;
-        int64_t end = x->end < y->end ? x->end : y->end;
-        if (end > start)
-            sum += end - start;
-        if (x->end < y->end)
+        sum += interval_common(a->at[i], b->at[j]);
+        if (a->at[i].end < b->at[j].end)
             i++;
         else
             j++;
     }
     return sum;
+}
+
+int64_t interval_common(struct interval a, struct interval b)
+{
+    int64_t start = a.start > b.start ? a.start : b.start;
+    int64_t end = a.end < b.end ? a.end : b.end;
+    return end > start ? end - start : 0;
+}
+
+struct interval covering_add(struct covering *c, int64_t start, int64_t end)
+{
+    int64_t from = start > c->until ? start : c->until;
+    if (end > c->until)
+        c->until = end;
+    return (struct interval){ from, end > from ? end : from };
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analysis/trace/busy/intervals.h"
 #include "analysis/trace/study/names.h"
 #include "base/bytes.h"
 #include "base/statistics.h"
@@ -165,7 +166,7 @@ uint32_t trace_step_of(const struct trace_report *report, int64_t moment)
 
 /* What the device work of a step spans, found in the order of its starts. */
 struct step_work {
-    int64_t last_end; /* of its work so far */
+    struct covering all;
     int64_t busy_ns;
 };
 
@@ -177,14 +178,11 @@ static void add_work(const struct trace_study *s, struct trace_report *r, struct
         uint32_t at = host == NO_ROW ? NO_ROW : trace_step_of(r, spans->start[host]);
         if (at == NO_ROW)
             continue;
-        int64_t start = spans->start[row], end = span_end(spans, row);
         struct step_work *w = &work[at];
-        if (r->step[at].work++ == 0 || start > w->last_end)
-            w->last_end = start;
-        if (end > w->last_end) {
-            w->busy_ns += end - w->last_end;
-            w->last_end = end;
-        }
+        if (r->step[at].work++ == 0)
+            w->all.until = spans->start[row];
+        struct interval more = covering_add(&w->all, spans->start[row], span_end(spans, row));
+        w->busy_ns = i64_plus(w->busy_ns, more.end - more.start);
         r->step[at].device_ns = i64_plus(r->step[at].device_ns, spans->duration[row]);
     }
 }
@@ -197,8 +195,8 @@ static void spread(struct trace_report *r, const struct step_work *work)
         struct trace_step *step = &r->step[i];
         int64_t first = step->first_ns > before ? step->first_ns : before;
         int64_t last = step->first_ns + step->ns;
-        if (step->work > 0 && work[i].last_end > last)
-            last = work[i].last_end;
+        if (step->work > 0 && work[i].all.until > last)
+            last = work[i].all.until;
         step->aware_ns = last > first ? last - first : 0;
         step->last_ns = last;
         step->busy = -1;

@@ -15,7 +15,7 @@
 #include "base/table.h"
 #include "model/trace.h"
 
-static void add_call(struct rule_calls *c, const struct spans *s, uint32_t row)
+void rule_calls_add(struct rule_calls *c, const struct spans *s, uint32_t row)
 {
     c->ns = i64_plus(c->ns, s->duration[row]);
     if (c->count++ == 0 || s->duration[row] > s->duration[c->longest])
@@ -154,18 +154,18 @@ static void add_runtime(struct counting *c, uint32_t row)
     if (step == NO_ROW)
         return;
     if ((traits & NAME_LAUNCHES) != 0)
-        add_call(&f->launches, spans, row);
+        rule_calls_add(&f->launches, spans, row);
     if (allocates && step >= 2 + (uint32_t)(f->report->step[0].kind == STEP_EMPTY))
-        add_call(&f->allocs, spans, row);
+        rule_calls_add(&f->allocs, spans, row);
     /* Who profiles waits for all before the first launch, and behind the last. */
     bool is_whole = (f->names[spans->name[row]] & RULE_WHOLE_SYNC) != 0;
     bool is_aside = spans->start[row] < c->first_launch || spans->start[row] >= c->last_launch;
     if ((traits & NAME_SYNCHRONIZES) == 0 || (is_whole && is_aside))
         return;
-    add_call(&f->syncs, spans, row);
+    rule_calls_add(&f->syncs, spans, row);
     f->steps_with_sync += c->syncs[step]++ == 0 && f->report->step[step].kind != STEP_EMPTY;
     if (is_whole && (f->under[row] & UNDER_OPERATOR) == 0)
-        add_call(&f->whole_syncs, spans, row);
+        rule_calls_add(&f->whole_syncs, spans, row);
 }
 
 static void add_range(struct rule_facts *f, uint32_t row)
@@ -180,7 +180,7 @@ static void add_range(struct rule_facts *f, uint32_t row)
     }
     if ((name & RULE_FILLS) != 0 && (f->under[row] & UNDER_ZERO_GRAD) != 0 &&
         (f->under[row] & UNDER_FILL) == 0)
-        add_call(&f->zero_fills, spans, row);
+        rule_calls_add(&f->zero_fills, spans, row);
 }
 
 static void count_one(struct counting *c, uint32_t row)
@@ -192,7 +192,7 @@ static void count_one(struct counting *c, uint32_t row)
     else if (span_is_range(spans->kind[row]))
         add_range(f, row);
     else if (spans->kind[row] == SPAN_PYTHON && (f->names[spans->name[row]] & RULE_ONE_BY_ONE) != 0)
-        add_call(&f->one_by_one, spans, row);
+        rule_calls_add(&f->one_by_one, spans, row);
     else if (spans->kind[row] == SPAN_OVERHEAD)
         f->overhead_ns = i64_plus(f->overhead_ns, spans->duration[row]);
 }

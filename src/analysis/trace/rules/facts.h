@@ -10,6 +10,7 @@
 #include "analysis/trace/rules/rules.h"
 #include "analysis/trace/study/study.h"
 #include "base/arena.h"
+#include "model/trace.h"
 #include "base/str.h"
 
 /* What a name says to rules, worked out once for each distinct one. */
@@ -38,6 +39,8 @@ struct rule_calls {
     int64_t ns;
     uint32_t longest; /* a span, or NO_ROW */
 };
+
+void rule_calls_add(struct rule_calls *c, const struct spans *s, uint32_t row);
 
 struct rule_copies {
     uint64_t count;

@@ -1,5 +1,4 @@
-/* rule_gaps.c - the work of the judged device in the order of time: its window, its gaps, and what
- * ran on the thread that was late. */
+/* rule_gaps.c - what the judged device did and waited for, walked in the order of time. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,25 +24,6 @@ struct lateness {
     uint32_t len;
     int64_t *step_slow; /* of each step */
 };
-
-/* Sets of time. */
-
-struct covering {
-    int64_t until; /* of what was added */
-    int64_t ns;
-};
-
-/* Adds what of [start, end) is new, inside the window; starts do not fall. */
-static void cover(struct covering *c, int64_t start, int64_t end, int64_t first, int64_t last)
-{
-    int64_t from = start > c->until ? start : c->until, to = end < last ? end : last;
-    if (from < first)
-        from = first;
-    if (to > from)
-        c->ns = i64_plus(c->ns, i64_minus(to, from));
-    if (end > c->until)
-        c->until = end;
-}
 
 /* Gaps. */
 
@@ -78,7 +58,8 @@ static void walk(struct rule_facts *f, struct lateness *l)
 {
     const struct trace_study *s = f->study;
     const struct spans *spans = &s->trace->spans;
-    struct covering all = { INT64_MIN, 0 }, compute = { INT64_MIN, 0 };
+    const struct interval window = { f->window_first, f->window_last };
+    struct covering all = { INT64_MIN }, compute = { INT64_MIN };
     for (uint32_t i = 0; i < spans->rows.len; i++) {
         uint32_t row = s->sorted[i];
         if (!span_is_work(spans->kind[row]) ||
@@ -87,14 +68,15 @@ static void walk(struct rule_facts *f, struct lateness *l)
         int64_t start = spans->start[row], end = span_end(spans, row);
         if (all.until != INT64_MIN && start > all.until)
             add_gap(f, l, all.until, gap_end(s, i));
-        cover(&all, start, end, f->window_first, f->window_last);
-        if (spans->kind[row] != SPAN_MEMCPY &&
-            (s->names.traits[spans->name[row]] & NAME_COMMUNICATES) == 0)
-            cover(&compute, start, end, f->window_first, f->window_last);
+        struct interval more = covering_add(&all, start, end);
+        f->busy_ns = i64_plus(f->busy_ns, interval_common(more, window));
+        if (spans->kind[row] == SPAN_MEMCPY ||
+            (s->names.traits[spans->name[row]] & NAME_COMMUNICATES) != 0)
+            continue;
+        more = covering_add(&compute, start, end);
+        f->compute_ns = i64_plus(f->compute_ns, interval_common(more, window));
     }
     f->judged_ns = f->window_last - f->window_first;
-    f->busy_ns = all.ns;
-    f->compute_ns = compute.ns;
 }
 
 /* The step outside warm-up of which slow launches are the largest share. */

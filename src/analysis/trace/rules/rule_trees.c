@@ -1,4 +1,4 @@
-/* rule_trees.c - what operators stand inside, and what follows what among those side by side. */
+/* rule_trees.c - operators by where they stand in the tree of their thread: in what, beside what. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -7,7 +7,6 @@
 #include "analysis/trace/study/names.h"
 #include "analysis/trace/study/study.h"
 #include "base/arena.h"
-#include "base/bytes.h"
 #include "base/table.h"
 #include "model/trace.h"
 
@@ -52,13 +51,6 @@ static void add_select(struct rule_facts *f, struct siblings *s, uint32_t row)
     }
 }
 
-static void add_call(struct rule_calls *c, const struct spans *s, uint32_t row)
-{
-    c->ns = i64_plus(c->ns, s->duration[row]);
-    if (c->count++ == 0 || s->duration[row] > s->duration[c->longest])
-        c->longest = row;
-}
-
 /* What work an operator launched, itself or by one inside. */
 enum launched { LAUNCHED_ANY = 1, LAUNCHED_COPY = 2 /* from the host to a device */ };
 
@@ -72,7 +64,7 @@ static void add_pair(struct rule_facts *f, struct siblings *s, uint32_t row,
     if (before != NO_ROW && (f->names[spans->name[before]] & RULE_CREATES) != 0 &&
         launched[before] == 0 && (f->names[spans->name[row]] & RULE_TO) != 0 &&
         (launched[row] & LAUNCHED_COPY) != 0)
-        add_call(&f->to_pairs, spans, before);
+        rule_calls_add(&f->to_pairs, spans, before);
 }
 
 static uint8_t under_of(const struct rule_facts *f, uint32_t row)

@@ -1,4 +1,4 @@
-/* thresholds.c - the thresholds of the rules, and how a user replaces one. */
+/* thresholds.c - the thresholds of the rules, as they are or as a user sets them. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

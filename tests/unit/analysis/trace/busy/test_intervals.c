@@ -44,6 +44,30 @@ static void what_touches_becomes_one(void **state)
     }
 }
 
+/* Each part of each interval is new once, and the end moves on with empty ones too. */
+static void a_covering_says_what_is_new(void **state)
+{
+    (void)state;
+    static const struct {
+        struct interval in, new;
+        int64_t until;
+    } added[] = {
+        { { 0, 2 }, { 1, 2 }, 2 }, /* what lies before the begin does not count */
+        { { 1, 2 }, { 2, 2 }, 2 },
+        { { 1, 4 }, { 2, 4 }, 4 },
+        { { 6, 6 }, { 6, 6 }, 6 },
+        { { 7, 9 }, { 7, 9 }, 9 },
+        { { 8, 9 }, { 9, 9 }, 9 },
+    };
+    struct covering c = { 1 };
+    for (size_t i = 0; i < sizeof added / sizeof *added; i++) {
+        struct interval new = covering_add(&c, added[i].in.start, added[i].in.end);
+        assert_int_equal(new.start, added[i].new.start);
+        assert_int_equal(new.end, added[i].new.end);
+        assert_int_equal(c.until, added[i].until);
+    }
+}
+
 /* Random intervals by their start below `length`, and which instants they hold. */
 static struct intervals draw(uint64_t *random, struct interval *room, bool *holds, int64_t length)
 {
@@ -87,6 +111,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_touches_becomes_one),
+        cmocka_unit_test(a_covering_says_what_is_new),
         cmocka_unit_test(measures_instant_by_instant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
