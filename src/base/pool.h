@@ -1,8 +1,9 @@
 /* pool.h - thread pool: independent jobs on a few threads at a time.
  *
  * Jobs are handed out in order, one at a time, under a lock: they are files, or the tasks of a list
- * (task_list.h), so there are few of them and each is long.  Nobody spins, and nothing outlives the
- * call. */
+ * (task_list.h), so there are few of them and each is long.  One that needs what others leave is
+ * handed out when they are done; a thread that finds no other sleeps.  Nobody spins, and nothing
+ * outlives the call. */
 #ifndef VRS_BASE_POOL_H
 #define VRS_BASE_POOL_H
 
@@ -24,6 +25,12 @@ enum { THREADS_MOST = 64 };
  * among them, and returns when all are done.  A thread that cannot be had is done
  * without. */
 void pool_run(uint32_t threads, const struct pool_work *work);
+
+enum { POOL_NEEDS_MOST = 64 };
+
+/* The same of at most POOL_NEEDS_MOST jobs, each of which begins when those before it are done that
+ * it needs: `needs` has them for each, as bits. */
+void pool_run_needing(uint32_t threads, const struct pool_work *work, const uint64_t *needs);
 
 /* The number of threads that `threads` asks for. */
 uint32_t pool_threads(uint32_t threads);

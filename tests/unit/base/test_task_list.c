@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/arena.h"
 #include "base/fail.h"
 #include "base/pool.h"
 #include "base/task_list.h"
@@ -137,12 +138,86 @@ static void threads_have_numbers_of_their_own(void **state)
     }
 }
 
+/* Each adds its bit to what it sees when it begins. */
+struct needing {
+    struct lock *lock;
+    uint64_t done, seen[POOL_NEEDS_MOST];
+    uint32_t times[POOL_NEEDS_MOST], fails;
+};
+
+static enum vrs_status see_and_add(void *arg, uint32_t i, uint32_t thread, struct vrs_error *err)
+{
+    struct needing *n = arg;
+    (void)thread;
+    lock_take(n->lock);
+    n->seen[i] = n->done;
+    n->times[i]++;
+    lock_give(n->lock);
+    if (i == n->fails)
+        return vrs_fail(err, VRS_LIMIT, "task %u", (unsigned)i);
+    lock_take(n->lock);
+    n->done |= UINT64_C(1) << i;
+    lock_give(n->lock);
+    return VRS_OK;
+}
+
+static uint64_t draw(uint64_t *random)
+{
+    *random = *random * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return *random >> 33;
+}
+
+/* Needs drawn at random, those of needs among them. */
+static void draw_needs(uint64_t *random, uint64_t *needs, uint32_t tasks)
+{
+    for (uint32_t i = 0; i < tasks; i++) {
+        needs[i] = 0;
+        for (uint32_t before = 0; before < i; before++)
+            if (draw(random) % 8 == 0)
+                needs[i] |= UINT64_C(1) << before | needs[before];
+    }
+}
+
+static void check_needs(struct needing *n, uint32_t threads, uint32_t tasks, const uint64_t *needs)
+{
+    const struct task_list list = { tasks, see_and_add, n };
+    enum vrs_status status = task_list_run_needing(threads, &list, needs, NULL);
+    assert_int_equal(status, n->fails < tasks ? VRS_LIMIT : VRS_OK);
+    for (uint32_t i = 0; i < tasks; i++) {
+        bool needs_failed = n->fails < tasks && (needs[i] >> n->fails & 1) != 0;
+        if (n->times[i] > 0)
+            assert_int_equal(needs[i] & ~n->seen[i], 0);
+        assert_true(needs_failed ? n->times[i] == 0 : n->times[i] == 1 || n->fails < tasks);
+    }
+}
+
+static void a_task_begins_when_what_it_needs_is_done(void **state)
+{
+    uint64_t random = 7, needs[POOL_NEEDS_MOST];
+    struct arena arena;
+    (void)state;
+    arena_init(&arena, SIZE_MAX / 2);
+    struct lock *lock = lock_make(&arena);
+    assert_non_null(lock);
+    for (uint32_t turn = 0; turn < 200; turn++) {
+        uint32_t tasks = (uint32_t)(draw(&random) % (POOL_NEEDS_MOST + 1));
+        draw_needs(&random, needs, tasks);
+        for (uint32_t threads = 1; threads < 5; threads++) {
+            struct needing n = { .lock = lock, .fails = turn % 3 == 0 ? turn % 16 : UINT32_MAX };
+            check_needs(&n, threads, tasks, needs);
+        }
+    }
+    lock_end(lock);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_task_is_done_once),
         cmocka_unit_test(the_first_in_the_list_that_fails_tells_why),
         cmocka_unit_test(threads_have_numbers_of_their_own),
+        cmocka_unit_test(a_task_begins_when_what_it_needs_is_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
