@@ -1,4 +1,5 @@
-/* radix_sort.h - least-significant-digit radix sort of rows by a key of 64 bits and two numbers. */
+/* radix_sort.h - least-significant-digit radix sort: rows by a key of 64 bits and two numbers, or the
+ * numbers of rows by a column. */
 #ifndef VRS_BASE_RADIX_SORT_H
 #define VRS_BASE_RADIX_SORT_H
 
@@ -34,5 +35,23 @@ bool radix_room_make(struct radix_room *room, uint32_t rows, struct arena *arena
  * changed places. */
 struct radix_row *radix_sort(struct radix_row *row, uint32_t rows,
                              struct radix_room *room) MUST_CHECK;
+
+/* What radix_order takes; may be used again for as many rows. */
+struct radix_order_room {
+    uint32_t *row, *place;
+};
+
+/* False when out of memory. */
+bool radix_order_room_make(struct radix_order_room *room, uint32_t rows, struct arena *arena);
+
+/* Orders `rows` numbers of rows by what a column has for them, equal ones as they stand: the least
+ * first, or the greatest if `falls`.  It takes a sixth of the memory of radix_sort, and its time where
+ * the rows stand in about that order already; else it waits for the column's bytes. */
+void radix_order(const int64_t *column, bool falls, uint32_t *row, uint32_t rows,
+                 struct radix_order_room *room);
+
+/* The numbers of all rows of a column in its order, the least first, of equal ones as they stand.
+ * NULL when out of memory. */
+uint32_t *radix_ordered(const int64_t *column, uint32_t rows, struct arena *arena);
 
 #endif

@@ -142,6 +142,49 @@ static void every_bit_counts(void **state)
     }
 }
 
+/* The numbers of `rows` rows, drawn out of order where `shuffled`, by a column of one spread. */
+static void check_order(const struct spread *of, uint32_t rows, bool falls, uint64_t *seed)
+{
+    static int64_t column[MANY];
+    static uint32_t row[MANY], place[MANY];
+    struct arena arena;
+    struct radix_order_room room;
+    arena_init(&arena, SIZE_MAX / 2);
+    assert_true(radix_order_room_make(&room, MANY, &arena));
+    for (uint32_t i = 0; i < rows; i++) {
+        uint64_t drawn = draw(seed) % of->key_high << 32 | draw(seed) % of->key_low;
+        column[i] = (int64_t)(of->shuffled ? drawn ^ (uint64_t)(draw(seed) & 1) << 63 : drawn);
+        uint32_t at = of->shuffled ? (uint32_t)(draw(seed) % (i + 1)) : i;
+        row[i] = row[at];
+        row[at] = i;
+    }
+    for (uint32_t i = 0; i < rows; i++)
+        place[row[i]] = i;
+    radix_order(column, falls, row, rows, &room);
+    for (uint32_t i = 1; i < rows; i++) {
+        int64_t before = column[row[i - 1]], here = column[row[i]];
+        assert_true(falls ? before >= here : before <= here);
+        if (before == here)
+            assert_true(place[row[i - 1]] < place[row[i]]);
+    }
+    uint32_t *all = radix_ordered(column, rows, &arena);
+    assert_non_null(all);
+    for (uint32_t i = 1; i < rows; i++)
+        assert_true(column[all[i - 1]] < column[all[i]] ||
+                    (column[all[i - 1]] == column[all[i]] && all[i - 1] < all[i]));
+    arena_free(&arena);
+}
+
+static void rows_are_ordered_by_a_column(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = { 0, 1, 2, 3, 1000, MANY };
+    uint64_t seed = 5;
+    for (size_t i = 0; i < sizeof spreads / sizeof *spreads; i++)
+        for (size_t k = 0; k < 2 * (sizeof counts / sizeof *counts); k++)
+            check_order(&spreads[i], counts[k / 2], k % 2 != 0, &seed);
+}
+
 static void a_room_may_have_no_memory(void **state)
 {
     (void)state;
@@ -166,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stays_are_sorted_as_by_comparing),
         cmocka_unit_test(every_bit_counts),
+        cmocka_unit_test(rows_are_ordered_by_a_column),
         cmocka_unit_test(a_room_may_have_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

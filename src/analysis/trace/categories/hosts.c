@@ -121,20 +121,41 @@ static uint32_t running_at(const struct trace_study *s, uint32_t row, int64_t mo
 }
 
 /* The events of a thread, of which `event` are by time. */
-static void visit_thread(const struct sweep *w, uint32_t track, const struct radix_row *event,
+static void visit_thread(const struct sweep *w, uint32_t track, const uint32_t *event,
                          uint32_t events, struct trace_hosts *ret)
 {
     const struct trace_study *s = w->study;
     const struct forest *f = &s->host;
     uint32_t next = f->first[track], end = f->first[track + 1], open = NO_ROW;
     for (uint32_t i = 0; i < events; i++) {
-        int64_t moment = s->trace->memory.time[event[i].id];
+        int64_t moment = s->trace->memory.time[event[i]];
         while (next < end && s->trace->spans.start[f->row[next]] <= moment)
             open = f->row[next++];
         /* What ended before this moment has ended for those that come, too. */
         open = running_at(s, open, moment);
-        settle(w, open, event[i].id, ret);
+        settle(w, open, event[i], ret);
     }
+}
+
+/* The events of each thread by time, and where those of each begin; NULL: no memory. */
+static uint32_t *by_thread(const struct trace *t, struct arena *arena, uint32_t **ret_first)
+{
+    const struct memory_events *m = &t->memory;
+    uint32_t events = m->rows.len, tracks = t->tracks.rows.len;
+    uint32_t *row = arena_array(arena, uint32_t, events);
+    uint32_t *first = arena_array(arena, uint32_t, (size_t)tracks + 2);
+    const uint32_t *by_time = radix_ordered(m->time, events, arena);
+    if (row == NULL || first == NULL || by_time == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < events; i++)
+        first[m->track[i] + 2]++;
+    for (uint32_t track = 0; track < tracks; track++)
+        first[track + 2] += first[track + 1];
+    /* What is behind a thread's begin is that of the next, once its events are there. */
+    for (uint32_t i = 0; i < events; i++)
+        row[first[m->track[by_time[i]] + 1]++] = by_time[i];
+    *ret_first = first;
+    return row;
 }
 
 bool trace_hosts_make(const struct trace_study *s, struct arena *arena, struct trace_hosts *ret)
@@ -146,28 +167,16 @@ bool trace_hosts_make(const struct trace_study *s, struct arena *arena, struct t
                                  arena_array(arena, uint8_t, events),
                                  arena_array(arena, uint8_t, events) };
     struct arena_mark mark = arena_mark(arena);
-    struct radix_row *row = arena_array(arena, struct radix_row, events);
-    struct radix_room room;
+    uint32_t *first = NULL;
+    const uint32_t *event = by_thread(s->trace, arena, &first);
     struct sweep w;
     if (ret->inner == NULL || ret->outer == NULL || ret->accumulates == NULL ||
-        ret->copies == NULL || row == NULL || !radix_room_make(&room, events, arena) ||
-        !sweep_make(s, arena, &w))
+        ret->copies == NULL || event == NULL || !sweep_make(s, arena, &w))
         return false;
-    /* By thread, then by time: two sorts, of which the second keeps what the first made. */
-    for (uint32_t i = 0; i < events; i++) {
-        ret->inner[i] = ret->outer[i] = NO_ROW;
-        row[i] = (struct radix_row){ .key = radix_key_i64(m->time[i]), .id = i };
-    }
-    row = radix_sort(row, events, &room);
     for (uint32_t i = 0; i < events; i++)
-        row[i] = (struct radix_row){ .key = m->track[row[i].id], .first = i, .id = row[i].id };
-    row = radix_sort(row, events, &room);
-    for (uint32_t i = 0, end; i < events; i = end) {
-        uint32_t track = m->track[row[i].id];
-        for (end = i + 1; end < events && m->track[row[end].id] == track; end++)
-            ;
-        visit_thread(&w, track, row + i, end - i, ret);
-    }
+        ret->inner[i] = ret->outer[i] = NO_ROW;
+    for (uint32_t track = 0; track < s->trace->tracks.rows.len; track++)
+        visit_thread(&w, track, event + first[track], first[track + 1] - first[track], ret);
     arena_release(arena, mark);
     return true;
 }

@@ -189,24 +189,20 @@ bool memory_groups_make(const struct trace *t, struct arena *arena, struct memor
     ret->event = arena_array(arena, uint32_t, events);
     ret->first = arena_array(arena, uint32_t, GROUPS_MOST + 1);
     struct arena_mark mark = arena_mark(arena);
-    struct radix_row *row = arena_array(arena, struct radix_row, events);
-    struct radix_room room;
-    if (ret->event == NULL || ret->first == NULL || row == NULL ||
-        !radix_room_make(&room, events, arena))
+    const uint32_t *by_time = radix_ordered(m->time, events, arena);
+    if (ret->event == NULL || ret->first == NULL || by_time == NULL)
         return false;
     uint32_t *group = arena_array(arena, uint32_t, events);
     if (group == NULL)
         return false;
     for (uint32_t e = 0; e < events; e++) {
-        row[e] = (struct radix_row){ .key = radix_key_i64(m->time[e]), .id = e };
         group[e] = group_of(m, e, sample, &ret->groups);
         ret->first[group[e] + 1]++;
     }
     for (uint32_t g = 0; g < ret->groups; g++)
         ret->first[g + 1] += ret->first[g];
-    const struct radix_row *by_time = radix_sort(row, events, &room);
     for (uint32_t i = 0; i < events; i++)
-        ret->event[ret->first[group[by_time[i].id]]++] = by_time[i].id;
+        ret->event[ret->first[group[by_time[i]]]++] = by_time[i];
     for (uint32_t g = ret->groups; g > 0; g--)
         ret->first[g] = ret->first[g - 1];
     ret->first[0] = 0;

@@ -19,20 +19,6 @@ struct memory_sum memory_sum_without(struct memory_sum sum, struct memory_sum le
     return (struct memory_sum){ i64_minus(sum.cpu, less.cpu), i64_minus(sum.device, less.device) };
 }
 
-/* The events in the order of time, of one moment as in the file. */
-static bool order(const struct memory_events *m, struct arena *arena,
-                  const struct radix_row **ret)
-{
-    struct radix_row *row = arena_array(arena, struct radix_row, m->rows.len);
-    struct radix_room room;
-    if (row == NULL || !radix_room_make(&room, m->rows.len, arena))
-        return false;
-    for (uint32_t i = 0; i < m->rows.len; i++)
-        row[i] = (struct radix_row){ .key = radix_key_i64(m->time[i]), .id = i };
-    *ret = radix_sort(row, m->rows.len, &room);
-    return true;
-}
-
 bool memory_sums_make(const struct trace *t, struct arena *arena, struct memory_sums *ret)
 {
     enum { TYPE_CPU = 0 };
@@ -41,11 +27,11 @@ bool memory_sums_make(const struct trace *t, struct arena *arena, struct memory_
     ret->time = arena_array(arena, int64_t, ret->events);
     ret->before = arena_array(arena, struct memory_sum, (size_t)ret->events + 1);
     struct arena_mark mark = arena_mark(arena);
-    const struct radix_row *row;
-    if (ret->time == NULL || ret->before == NULL || !order(m, arena, &row))
+    const uint32_t *row = radix_ordered(m->time, m->rows.len, arena);
+    if (ret->time == NULL || ret->before == NULL || row == NULL)
         return false;
     for (uint32_t i = 0; i < ret->events; i++) {
-        uint32_t event = row[i].id;
+        uint32_t event = row[i];
         int64_t bytes = m->bytes[event] == TRACE_UNKNOWN ? 0 : m->bytes[event];
         bool is_cpu = m->device_type[event] == TYPE_CPU;
         ret->time[i] = m->time[event];
