@@ -15,7 +15,6 @@
 #include "base/radix_sort.h"
 #include "base/str.h"
 #include "base/table.h"
-#include "base/task_list.h"
 #include "model/trace.h"
 
 /* The file. */
@@ -326,65 +325,68 @@ static bool keep_text(struct arena *arena, str *text)
                 return false;                                                                      \
     } while (0)
 
-static bool keep_all(struct arena *arena, struct figures *f)
+static bool tables_keep(struct arena *arena, struct tables *t)
 {
-    struct tables *t = &f->tables;
-    KEEP(arena, f->file.phase, f->file.phases, name);
-    KEEP(arena, f->other, f->others, name);
-    KEEP(arena, f->step, f->steps, name);
-    KEEP(arena, f->busy.device, f->busy.devices, pid.text);
     KEEP(arena, t->op, t->ops, name);
     KEEP(arena, t->kernel, t->kernels, name);
     KEEP(arena, t->call, t->calls, name);
     KEEP(arena, t->range, t->ranges, name);
     KEEP(arena, t->copy, t->copies, kind);
-    return keep_rows(arena, (void **)&f->memory.row, f->memory.rows * sizeof *f->memory.row);
+    return true;
 }
 
-/* What they need of each other is in the study alone, so the analyses are made side by side, each
- * in a scratch of its own. */
-
-enum { ANALYSIS_TABLES, ANALYSIS_BUSY, ANALYSIS_CALLS, ANALYSIS_REST, ANALYSES };
-
-struct analyses {
-    const struct trace_study *study;
-    struct figures *figures;
-    struct arena scratch[ANALYSES];
-};
-
-static enum vrs_status analyse(void *arg, uint32_t i, uint32_t thread, struct vrs_error *err)
+static bool devices_keep(struct arena *arena, struct busy *busy)
 {
-    struct analyses *a = arg;
-    const struct trace_study *s = a->study;
-    struct figures *f = a->figures;
-    struct arena *scratch = &a->scratch[i];
-    (void)thread;
-    if (i == ANALYSIS_TABLES)
-        return tables_make(s, scratch, &f->tables, err);
-    if (i == ANALYSIS_BUSY)
-        return busy_make(s, scratch, &f->busy, err);
-    if (i == ANALYSIS_CALLS)
-        return count_calls(s, scratch, &f->calls) ? VRS_OK : vrs_no_memory(err);
+    KEEP(arena, busy->device, busy->devices, pid.text);
+    return true;
+}
+
+static bool counts_keep(struct arena *arena, struct figures *f)
+{
+    KEEP(arena, f->file.phase, f->file.phases, name);
+    KEEP(arena, f->other, f->others, name);
+    KEEP(arena, f->step, f->steps, name);
+    return true;
+}
+
+/* The parts. */
+
+static bool counts_make(const struct trace_study *s, struct arena *scratch, struct figures *f)
+{
     count_pairs(s->trace, f);
     count_links(s, f);
-    if (!count_file(s, scratch, f) || !count_kinds(s, scratch, f) || !steps_make(s, scratch, f) ||
-        !launch_delay_find(s, scratch, &f->delay))
-        return vrs_no_memory(err);
-    return memory_make(s, scratch, &f->memory, err);
+    return count_file(s, scratch, f) && count_kinds(s, scratch, f) && steps_make(s, scratch, f) &&
+           launch_delay_find(s, scratch, &f->delay);
 }
 
-enum vrs_status figures_make(const struct trace_study *s, struct arena *arena, struct figures *ret,
-                             struct vrs_error *err)
+static enum vrs_status part_make(const struct trace_study *s, enum figures_part part,
+                                 struct arena *scratch, struct arena *arena, struct figures *f,
+                                 struct vrs_error *err)
 {
-    struct analyses analyses = { .study = s, .figures = ret };
-    const struct task_list list = { .tasks = ANALYSES, .task = analyse, .arg = &analyses };
-    *ret = (struct figures){ .steps = 0 };
-    for (uint32_t i = 0; i < ANALYSES; i++)
-        arena_init(&analyses.scratch[i], SIZE_MAX / 2);
-    enum vrs_status status = task_list_run(s->threads, &list, err);
-    if (status == VRS_OK && !keep_all(arena, ret))
-        status = vrs_no_memory(err);
-    for (uint32_t i = 0; i < ANALYSES; i++)
-        arena_free(&analyses.scratch[i]);
+    bool ok = true;
+    if (part == FIGURES_CALLS) {
+        ok = count_calls(s, scratch, &f->calls);
+    } else if (part == FIGURES_MEMORY) {
+        TRY(memory_make(s, scratch, &f->memory, err));
+        ok = keep_rows(arena, (void **)&f->memory.row, f->memory.rows * sizeof *f->memory.row);
+    } else if (part == FIGURES_TABLES) {
+        TRY(tables_make(s, scratch, &f->tables, err));
+        ok = tables_keep(arena, &f->tables);
+    } else if (part == FIGURES_BUSY) {
+        TRY(busy_make(s, scratch, &f->busy, err));
+        ok = devices_keep(arena, &f->busy);
+    } else {
+        ok = counts_make(s, scratch, f) && counts_keep(arena, f);
+    }
+    return ok ? VRS_OK : vrs_no_memory(err);
+}
+
+enum vrs_status figures_part_make(const struct trace_study *s, enum figures_part part,
+                                  struct arena *arena, struct figures *ret, struct vrs_error *err)
+{
+    struct arena scratch;
+    arena_init(&scratch, SIZE_MAX / 2);
+    enum vrs_status status = part_make(s, part, &scratch, arena, ret, err);
+    arena_free(&scratch);
     return status;
 }

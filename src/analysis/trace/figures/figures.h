@@ -85,8 +85,19 @@ struct figures {
 /* Whether any event is of a kind that torch.profiler records: not in traces of other tools. */
 bool figures_are_of_torch(const struct figures *f);
 
-/* What it points to is taken from `arena`. */
-enum vrs_status figures_make(const struct trace_study *s, struct arena *arena, struct figures *ret,
-                             struct vrs_error *err) MUST_CHECK;
+/* What is made by itself: no part needs another.  That of calls and that of memory need of the study
+ * no more than its begin and the order, the others all of it. */
+enum figures_part {
+    FIGURES_CALLS,
+    FIGURES_MEMORY,
+    FIGURES_TABLES,
+    FIGURES_BUSY,
+    FIGURES_COUNTS, /* all else */
+};
+
+/* Fills the members of a part; what they point to is taken from `arena`. */
+enum vrs_status figures_part_make(const struct trace_study *s, enum figures_part part,
+                                  struct arena *arena, struct figures *ret,
+                                  struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -363,66 +363,148 @@ static bool ops_make(const struct trace_study *s, bool as_framework, struct aren
            ops_keep(&tables, arena, ret);
 }
 
-/* What no two of a list need of each other, side by side; the second needs what the first left.  Each
- * has an arena of its own for what it leaves and one for what it needs meanwhile. */
+/* The parts, each of which needs what some of those before it leave, and nothing else that is made
+ * here.  What waits longest for others stands first. */
 
-enum {
-    PART_MEMORY,
+enum report_part {
+    PART_ORDER,
+    PART_INDEX,
+    PART_LINKS,
+    PART_STEPS,
+    PART_PHASES,
+    PART_CURVES,
+    PART_TABLES,
+    PART_BUSY,
+    PART_COUNTS,
+    PART_DEVICES,
+    PART_CATEGORIES,
     PART_LAUNCHES,
-    FIRST_PARTS,
-    PART_FINDINGS = FIRST_PARTS,
-    PART_RANKS,
+    PART_OPERATORS,
+    PART_CALLS,
+    PART_FINDINGS,
     PART_MODULES,
+    PART_RANKS,
     REPORT_PARTS
 };
 
-struct report_parts {
-    const struct trace_study *study;
-    const struct trace_limits *limits;
-    struct trace_report *report;
-    struct arena arena[REPORT_PARTS];
-    uint32_t first; /* of the list at hand */
+#define NEEDS(part) (UINT64_C(1) << (part))
+#define NEEDS_STUDY (NEEDS(PART_ORDER) | NEEDS(PART_INDEX) | NEEDS(PART_LINKS))
+
+static const uint64_t part_needs[REPORT_PARTS] = {
+    [PART_ORDER] = 0, /* the study */
+    [PART_INDEX] = 0,
+    [PART_LINKS] = NEEDS(PART_ORDER) | NEEDS(PART_INDEX),
+    [PART_CURVES] = 0, /* the figures */
+    [PART_CALLS] = NEEDS(PART_ORDER),
+    [PART_TABLES] = NEEDS_STUDY,
+    [PART_BUSY] = NEEDS_STUDY,
+    [PART_COUNTS] = NEEDS_STUDY,
+    [PART_STEPS] = NEEDS_STUDY, /* what is told besides */
+    [PART_PHASES] = NEEDS_STUDY | NEEDS(PART_STEPS),
+    [PART_DEVICES] = NEEDS_STUDY | NEEDS(PART_STEPS) | NEEDS(PART_TABLES) | NEEDS(PART_BUSY) |
+                     NEEDS(PART_COUNTS),
+    [PART_CATEGORIES] = NEEDS_STUDY | NEEDS(PART_CURVES) | NEEDS(PART_STEPS) | NEEDS(PART_PHASES) |
+                        NEEDS(PART_DEVICES),
+    [PART_LAUNCHES] = NEEDS_STUDY | NEEDS(PART_COUNTS),
+    [PART_OPERATORS] = NEEDS_STUDY | NEEDS(PART_TABLES),
+    [PART_FINDINGS] = NEEDS(PART_FINDINGS) - 1, /* all above */
+    [PART_MODULES] = NEEDS_STUDY,
+    [PART_RANKS] = NEEDS_STUDY,
 };
+
+struct making {
+    struct trace_study study;
+    struct links_index *index;
+    const struct trace_report_question *question;
+    struct trace_report *report;
+    struct arena arena[REPORT_PARTS], study_arena[REPORT_PARTS]; /* of what is left, and needed here */
+};
+
+static enum vrs_status figure_make(struct making *m, enum report_part part, struct vrs_error *err)
+{
+    static const uint8_t figures[REPORT_PARTS] = {
+        [PART_CURVES] = FIGURES_MEMORY, [PART_CALLS] = FIGURES_CALLS, [PART_TABLES] = FIGURES_TABLES,
+        [PART_BUSY] = FIGURES_BUSY,     [PART_COUNTS] = FIGURES_COUNTS,
+    };
+    return figures_part_make(&m->study, (enum figures_part)figures[part], &m->arena[part],
+                             &m->report->figures, err);
+}
+
+static bool study_part_make(struct making *m, enum report_part part)
+{
+    struct trace_study *s = &m->study;
+    struct arena *arena = &m->study_arena[part];
+    if (part == PART_ORDER)
+        return sort_spans(s->trace, arena, &s->sorted);
+    if (part == PART_INDEX)
+        return links_index_make(s, arena, &m->index);
+    bool ok = links_make(s, m->index, arena);
+    links_index_free(m->index);
+    m->index = NULL;
+    return ok;
+}
+
+static bool told_make(struct making *m, enum report_part part, struct arena *scratch)
+{
+    const struct trace_study *s = &m->study;
+    struct trace_report *r = m->report;
+    struct arena *arena = &m->arena[part];
+    if (part == PART_STEPS)
+        return trace_steps_make(s, arena, r);
+    if (part == PART_PHASES)
+        return trace_phases_make(s, arena, r);
+    if (part == PART_DEVICES)
+        return capture_make(s, r, arena, &r->capture) && devices_make(s, arena, r);
+    if (part == PART_OPERATORS)
+        return ops_make(s, m->question->as_framework, scratch, arena, r) &&
+               ops_order(scratch, arena, r);
+    if (part == PART_CATEGORIES)
+        return trace_categories_make(s, scratch, arena, r);
+    if (part == PART_LAUNCHES)
+        return trace_launches_make(s, &r->figures.delay, arena, &r->launches);
+    if (part == PART_FINDINGS)
+        return trace_findings_make(s, m->question->limits, arena, r);
+    return rank_parts_make(s, arena, &r->rank) && job_of_file(&r->rank, arena, &r->ranks);
+}
 
 static enum vrs_status part_make(void *arg, uint32_t i, uint32_t thread, struct vrs_error *err)
 {
-    struct report_parts *p = arg;
-    struct trace_report *r = p->report;
-    uint32_t part = p->first + i;
-    struct arena *arena = &p->arena[part], scratch;
+    struct making *m = arg;
+    enum report_part part = (enum report_part)i;
+    struct arena scratch;
     enum vrs_status status = VRS_OK;
     bool ok = true;
     (void)thread;
     arena_init(&scratch, SIZE_MAX / 2);
-    if (part == PART_FINDINGS)
-        ok = trace_findings_make(p->study, p->limits, arena, r);
+    if (part <= PART_LINKS)
+        ok = study_part_make(m, part);
+    else if (part == PART_CURVES || part == PART_CALLS || part == PART_TABLES ||
+             part == PART_BUSY || part == PART_COUNTS)
+        status = figure_make(m, part, err);
     else if (part == PART_MODULES)
-        status = trace_modules_make(p->study, &scratch, arena, &r->modules, err);
-    else if (part == PART_MEMORY)
-        ok = trace_categories_make(p->study, &scratch, arena, r);
-    else if (part == PART_LAUNCHES)
-        ok = trace_launches_make(p->study, &r->figures.delay, arena, &r->launches);
+        status = trace_modules_make(&m->study, &scratch, &m->arena[part], &m->report->modules, err);
     else
-        ok = rank_parts_make(p->study, arena, &r->rank) && job_of_file(&r->rank, arena, &r->ranks);
+        ok = told_make(m, part, &scratch);
     arena_free(&scratch);
     return ok ? status : vrs_no_memory(err);
 }
 
-static enum vrs_status parts_make(const struct trace_study *s, const struct trace_limits *limits,
-                                  struct arena *arena, struct trace_report *ret,
-                                  struct vrs_error *err)
+static enum vrs_status parts_make(struct making *m, struct arena *arena, struct vrs_error *err)
 {
-    struct report_parts parts = { .study = s, .limits = limits, .report = ret };
-    for (uint32_t i = 0; i < REPORT_PARTS; i++)
-        arena_init(&parts.arena[i], SIZE_MAX / 2);
-    struct task_list list = { .tasks = FIRST_PARTS, .task = part_make, .arg = &parts };
-    enum vrs_status status = task_list_run(s->threads, &list, err);
-    parts.first = FIRST_PARTS;
-    list.tasks = REPORT_PARTS - FIRST_PARTS;
+    for (uint32_t i = 0; i < REPORT_PARTS; i++) {
+        arena_init(&m->arena[i], SIZE_MAX / 2);
+        arena_init(&m->study_arena[i], SIZE_MAX / 2);
+    }
+    const struct task_list list = { .tasks = REPORT_PARTS, .task = part_make, .arg = m };
+    enum vrs_status status =
+        task_list_run_needing(m->question->threads, &list, part_needs, err);
+    links_index_free(m->index);
+    for (uint32_t i = 0; i < REPORT_PARTS; i++) {
+        arena_join(arena, &m->arena[i]);
+        arena_free(&m->study_arena[i]);
+    }
     if (status == VRS_OK)
-        status = task_list_run(s->threads, &list, err);
-    for (uint32_t i = 0; i < REPORT_PARTS; i++)
-        arena_join(arena, &parts.arena[i]);
+        linking_make(&m->report->figures, &m->report->linking);
     return status;
 }
 
@@ -430,22 +512,12 @@ enum vrs_status trace_report_make(const struct trace *t, const struct trace_repo
                                   struct arena *arena, struct trace_report *ret,
                                   struct vrs_error *err)
 {
-    struct trace_study s;
+    struct making m = { .question = q, .report = ret };
     struct arena scratch;
     *ret = (struct trace_report){ .steps = 0 };
     arena_init(&scratch, SIZE_MAX / 2);
-    enum vrs_status status = trace_study_make(t, &scratch, &s, err);
-    s.threads = q->threads;
-    if (status == VRS_OK)
-        status = figures_make(&s, arena, &ret->figures, err);
-    if (status == VRS_OK) {
-        linking_make(&ret->figures, &ret->linking);
-        bool ok = file_make(t, arena, &ret->file) && trace_steps_make(&s, arena, ret) &&
-                  capture_make(&s, ret, arena, &ret->capture) && devices_make(&s, arena, ret) &&
-                  ops_make(&s, q->as_framework, &scratch, arena, ret) &&
-                  ops_order(&scratch, arena, ret) && trace_phases_make(&s, arena, ret);
-        status = ok ? parts_make(&s, q->limits, arena, ret, err) : vrs_no_memory(err);
-    }
+    bool begun = study_begin(t, &scratch, &m.study) && file_make(t, arena, &ret->file);
+    enum vrs_status status = begun ? parts_make(&m, arena, err) : vrs_no_memory(err);
     arena_free(&scratch);
     return status;
 }

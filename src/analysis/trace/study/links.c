@@ -160,7 +160,8 @@ static bool link_rest(struct trace_study *s, const struct flow_ends *flows, uint
 
 /* All of them. */
 
-struct lookups {
+struct links_index {
+    struct arena arena; /* of the lookups */
     struct lookup external, correlation;
     struct flow_ends flows;
 };
@@ -180,13 +181,13 @@ static bool is_work(uint8_t kind)
     return span_is_work(kind);
 }
 
-static bool index_hosts(const struct trace *t, struct lookups *l, struct arena *arena)
+static bool index_hosts(const struct trace *t, struct links_index *l)
 {
     const struct spans *s = &t->spans;
     l->external = (struct lookup){ .value = s->external, .form = s->external_form };
     l->correlation = (struct lookup){ .value = s->correlation, .form = s->correlation_form };
-    if (!lookup_expect(&l->external, s, is_range, arena) ||
-        !lookup_expect(&l->correlation, s, is_call, arena))
+    if (!lookup_expect(&l->external, s, is_range, &l->arena) ||
+        !lookup_expect(&l->correlation, s, is_call, &l->arena))
         return false;
     for (uint32_t row = 0; row < s->rows.len; row++) {
         if (span_is_range(s->kind[row]) && !lookup_add(&l->external, row))
@@ -321,38 +322,50 @@ static bool count_of_a_launch(struct trace_study *s, struct arena *arena)
     return ok;
 }
 
-static bool link_all(struct trace_study *s, struct arena *arena, struct lookups *l)
+/* What needs no more than the ids. */
+static bool index_all(struct trace_study *s, struct links_index *index)
 {
-    const struct spans *spans = &s->trace->spans;
-    if (!index_hosts(s->trace, l, arena) || !flow_ends_index(s->trace, &l->flows))
+    if (!index_hosts(s->trace, index) || !flow_ends_index(s->trace, &index->flows))
         return false;
-    find_homes(s, &l->external);
-    if (!forest_make(s->trace, s->sorted, s->home, arena, &s->host))
-        return false;
-    find_launches(s, &l->correlation);
-    if (!find_ranges(s, arena))
-        return false;
-    compare_ids(s, &l->external);
-    uint64_t rest = 0;
-    for (uint32_t row = 0; row < spans->rows.len; row++) {
-        s->links.rung[row] = RUNG_NONE;
-        rest += span_is_work(spans->kind[row]) && !link_one(s, &l->external, row);
-    }
-    return link_rest(s, &l->flows, rest, arena) && count_of_a_launch(s, arena);
+    find_homes(s, &index->external);
+    find_launches(s, &index->correlation);
+    return count_of_a_launch(s, &index->arena);
 }
 
-bool links_make(struct trace_study *s, struct arena *arena)
+bool links_index_make(struct trace_study *s, struct arena *arena, struct links_index **ret)
 {
     uint32_t spans = s->trace->spans.rows.len;
-    struct lookups l = { .flows = { .starts.slot = NULL } };
+    *ret = arena_take(arena, sizeof **ret);
+    if (*ret != NULL)
+        arena_init(&(*ret)->arena, SIZE_MAX / 2);
     s->home = arena_array(arena, uint32_t, spans);
     s->links.launch = arena_array(arena, uint32_t, spans);
     s->links.owner = arena_array(arena, uint32_t, spans);
     s->links.rung = arena_array(arena, uint8_t, spans);
-    bool ok = s->home != NULL && s->links.launch != NULL && s->links.owner != NULL &&
-              s->links.rung != NULL && link_all(s, arena, &l);
-    idtab_free(&l.external.index);
-    idtab_free(&l.correlation.index);
-    flow_ends_free(&l.flows);
-    return ok;
+    return *ret != NULL && s->home != NULL && s->links.launch != NULL && s->links.owner != NULL &&
+           s->links.rung != NULL && index_all(s, *ret);
+}
+
+void links_index_free(struct links_index *index)
+{
+    if (index == NULL)
+        return;
+    idtab_free(&index->external.index);
+    idtab_free(&index->correlation.index);
+    flow_ends_free(&index->flows);
+    arena_free(&index->arena);
+}
+
+bool links_make(struct trace_study *s, const struct links_index *index, struct arena *arena)
+{
+    const struct spans *spans = &s->trace->spans;
+    if (!forest_make(s->trace, s->sorted, s->home, arena, &s->host) || !find_ranges(s, arena))
+        return false;
+    compare_ids(s, &index->external);
+    uint64_t rest = 0;
+    for (uint32_t row = 0; row < spans->rows.len; row++) {
+        s->links.rung[row] = RUNG_NONE;
+        rest += span_is_work(spans->kind[row]) && !link_one(s, &index->external, row);
+    }
+    return link_rest(s, &index->flows, rest, arena);
 }

@@ -1,6 +1,8 @@
 /* study.c - what all analyses of a trace begin with. */
 #include "analysis/trace/study/study.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* From the first start to the last end: of known events, else of all but captures. */
@@ -30,13 +32,19 @@ static uint32_t count_work(const struct spans *spans)
     return count;
 }
 
+bool study_begin(const struct trace *t, struct arena *arena, struct trace_study *ret)
+{
+    *ret = (struct trace_study){ .trace = t, .work = count_work(&t->spans) };
+    find_range(ret);
+    return names_make(t, arena, &ret->names);
+}
+
 enum vrs_status trace_study_make(const struct trace *t, struct arena *arena, struct trace_study *ret,
                            struct vrs_error *err)
 {
-    *ret = (struct trace_study){ .trace = t, .work = count_work(&t->spans), .threads = 1 };
-    find_range(ret);
-    if (names_make(t, arena, &ret->names) && sort_spans(t, arena, &ret->sorted) &&
-        links_make(ret, arena))
-        return VRS_OK;
-    return vrs_no_memory(err);
+    struct links_index *index = NULL;
+    bool ok = study_begin(t, arena, ret) && sort_spans(t, arena, &ret->sorted) &&
+              links_index_make(ret, arena, &index) && links_make(ret, index, arena);
+    links_index_free(index);
+    return ok ? VRS_OK : vrs_no_memory(err);
 }

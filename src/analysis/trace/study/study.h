@@ -63,7 +63,6 @@ struct trace_study {
     struct forest host;
     struct links links;
     uint32_t work; /* events of devices */
-    uint32_t threads; /* for analyses that need not one another: at most so many; 1, until set */
     bool has_range;
     bool is_foreign; /* nothing that ran is known: ranges of another tool than torch.profiler */
     int64_t first_ns, last_ns; /* of what ran; captures and unknown events do not count */
@@ -73,14 +72,25 @@ struct trace_study {
 enum vrs_status trace_study_make(const struct trace *t, struct arena *arena, struct trace_study *ret,
                            struct vrs_error *err) MUST_CHECK;
 
-/* The parts of it. */
+/* The parts of it: the begin first, then the order and the index, which need not each other, then the
+ * links.  Each leaves what it made in the study. */
+
+bool study_begin(const struct trace *t, struct arena *arena, struct trace_study *ret);
+
+/* Host code by its ids, with memory of its own until links_index_free. */
+struct links_index;
+
+/* Leaves what is told by ids alone in the study, and the index, which is to be freed whatever it
+ * returns, if it is not NULL. */
+bool links_index_make(struct trace_study *s, struct arena *arena, struct links_index **ret);
+void links_index_free(struct links_index *index);
+
+bool links_make(struct trace_study *s, const struct links_index *index, struct arena *arena);
 
 bool sort_spans(const struct trace *t, struct arena *arena, uint32_t **ret);
 
 /* The trees of the spans for which `track` is not NO_ROW, each on its track. */
 bool forest_make(const struct trace *t, const uint32_t *sorted, const uint32_t *track,
                  struct arena *arena, struct forest *ret);
-
-bool links_make(struct trace_study *s, struct arena *arena);
 
 #endif
