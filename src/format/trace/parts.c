@@ -1,10 +1,12 @@
-/* parts.c - rounds of one part for each thread; then what stands behind the list. */
+/* parts.c - parts that threads take in turn, put together in order; then what stands behind the
+ * list. */
 #include "format/trace/parts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/pool.h"
 #include "base/str.h"
 #include "format/input/window.h"
@@ -12,8 +14,6 @@
 #include "format/trace/look.h"
 #include "model/trace.h"
 #include "model/trace_append.h"
-
-enum { PARTS_MOST = 8 };
 
 /* The bytes of the input from `at` to `end`. */
 struct stretch {
@@ -61,27 +61,67 @@ static uint64_t find_event(const struct source *input, uint64_t offset)
     return found;
 }
 
-/* One part, which a thread reads into a trace of its own. */
+/* One part, which a thread reads. */
 struct part {
     struct stretch stretch;
-    struct trace trace; /* what it holds is read anew for each round */
-    bool has_trace;
-    struct reading reading;
     enum vrs_status status;
+    bool done;
     bool whole; /* it ends within the list, where the next begins */
     bool last;  /* the list ends in it */
 };
 
-struct round {
-    const struct limits *limits;
-    str open; /* what is open around the list and with it */
-    struct part part[PARTS_MOST];
-    uint32_t parts;
+/* What a part is read into.  It stays until the parts before have been put behind the others, so
+ * there are more of them than threads. */
+struct slot {
+    struct trace trace; /* what it holds is read anew for each part */
+    bool has_trace;
+    struct reading reading;
 };
 
-static enum vrs_status read_part(struct part *p, const struct round *round)
+enum { ROUND_PARTS = POOL_NEEDS_MOST, SLOTS_A_THREAD = 2 };
+
+/* Parts that threads take one after the other. */
+struct round {
+    const struct trace_parts *parts;
+    const struct limits *limits;
+    str open; /* what is open around the list and with it */
+    struct part part[ROUND_PARTS];
+    uint32_t len;
+    struct slot *slot; /* that of a part is its number by the number of slots */
+    uint32_t slots;
+    struct reading *into;
+    uint32_t taken;   /* parts put behind the others, or passed over */
+    bool certain;     /* that what was put together is what one reader would have read */
+    bool ended;       /* the list, in a part that was taken; it ends at `end` */
+    uint64_t end;
+    struct lock *lock; /* of `over`, which all threads read */
+    bool over;         /* no further part is wanted */
+    enum vrs_status status; /* of the progress */
+    struct vrs_error error;
+};
+
+static struct slot *slot_of(const struct round *round, uint32_t part)
 {
-    struct reading *r = &p->reading;
+    return &round->slot[part % round->slots];
+}
+
+static bool is_over(struct round *round)
+{
+    lock_take(round->lock);
+    bool over = round->over;
+    lock_give(round->lock);
+    return over;
+}
+
+static void end_round(struct round *round)
+{
+    lock_take(round->lock);
+    round->over = true;
+    lock_give(round->lock);
+}
+
+static enum vrs_status read_part(struct part *p, struct reading *r, const struct round *round)
+{
     uint64_t end = p->stretch.end;
     struct json_end ends = { .cut = false };
     struct window w;
@@ -100,29 +140,41 @@ static enum vrs_status read_part(struct part *p, const struct round *round)
     return status == VRS_NOMEM ? status : VRS_OK;
 }
 
+static enum vrs_status fill_slot(struct slot *slot, struct part *p, const struct round *round)
+{
+    const struct limits *limits = round->limits;
+    if (slot->has_trace)
+        trace_clear(&slot->trace);
+    else
+        slot->has_trace = trace_init(&slot->trace, limits->items, limits->strings_bytes);
+    if (!slot->has_trace)
+        return VRS_NOMEM;
+    TRY(reading_init(&slot->reading, &slot->trace, limits->string_bytes, NULL));
+    return read_part(p, &slot->reading, round);
+}
+
 static void do_part(void *arg, uint32_t i, uint32_t thread)
 {
     struct round *round = arg;
     struct part *p = &round->part[i];
-    (void)thread;
-    p->reading = (struct reading){ .trace = &p->trace };
-    p->status = VRS_NOMEM;
-    if (p->has_trace)
-        trace_clear(&p->trace);
-    else
-        p->has_trace = trace_init(&p->trace, round->limits->items, round->limits->strings_bytes);
-    if (p->has_trace)
-        p->status = reading_init(&p->reading, &p->trace, round->limits->string_bytes, NULL);
-    if (p->status == VRS_OK)
-        p->status = read_part(p, round);
+    const struct trace_parts *parts = round->parts;
+    if (thread == 0 && parts->progress != NULL && round->status == VRS_OK) {
+        round->status = parts->progress(parts->progress_arg, p->stretch.at, &round->error);
+        if (round->status != VRS_OK)
+            end_round(round);
+    }
+    struct slot *slot = slot_of(round, i);
+    slot->reading = (struct reading){ .trace = &slot->trace };
+    p->status = is_over(round) ? VRS_LIMIT : fill_slot(slot, p, round);
+    p->done = true;
 }
 
 /* Puts one part behind the others; false: not all of it is certain. */
-static bool take_part(struct reading *r, const struct part *p)
+static bool take_part(struct reading *r, const struct part *p, const struct slot *slot)
 {
-    const struct events *from = &p->reading.events;
+    const struct events *from = &slot->reading.events;
     if (p->status != VRS_OK || !(p->whole || p->last) || from->takes_back ||
-        !trace_append(r->trace, &p->trace))
+        !trace_append(r->trace, &slot->trace))
         return false;
     if (r->events.zeros == 0)
         r->events.first_zero = from->first_zero;
@@ -130,43 +182,73 @@ static bool take_part(struct reading *r, const struct part *p)
     return true;
 }
 
-/* Begins of parts from `*at` on, which becomes the begin of the round behind. */
-static void plan_round(struct round *round, const struct trace_parts *parts, uint64_t *at)
+/* One thread at a time comes here, each time that a part is done. */
+static void take_parts(void *arg, uint32_t done)
 {
-    uint32_t most = parts->threads < PARTS_MOST ? parts->threads : PARTS_MOST;
-    round->parts = 0;
-    while (round->parts < most && *at != UINT64_MAX) {
-        struct part *p = &round->part[round->parts++];
+    struct round *round = arg;
+    (void)done;
+    for (; round->taken < round->len && round->part[round->taken].done; round->taken++) {
+        const struct part *p = &round->part[round->taken];
+        struct slot *slot = slot_of(round, round->taken);
+        if (round->certain && !round->ended) {
+            round->certain = take_part(round->into, p, slot);
+            round->ended = round->certain && p->last;
+            round->end = slot->reading.list_end;
+            if (!round->certain || round->ended)
+                end_round(round);
+        }
+        reading_free(&slot->reading);
+    }
+}
+
+/* Begins of parts from `*at` on, which becomes the begin of the round behind. */
+static void plan_round(struct round *round, uint64_t *at)
+{
+    const struct trace_parts *parts = round->parts;
+    round->len = round->taken = 0;
+    while (round->len < ROUND_PARTS && *at != UINT64_MAX) {
         uint64_t end = find_event(parts->input, *at + parts->part_bytes);
-        p->stretch = (struct stretch){ parts->input, *at, end };
+        round->part[round->len++] = (struct part){ .stretch = { parts->input, *at, end } };
         *at = end;
     }
 }
 
-/* All parts from `at` on; `*ret_end`: behind the list. */
-static enum vrs_status read_rounds(const struct trace_parts *parts, uint64_t at,
-                                   struct round *round, struct reading *r, uint64_t *ret_end,
-                                   bool *ret_done, struct vrs_error *err)
+/* All parts from `at` on. */
+static void read_rounds(struct round *round, uint64_t at)
 {
-    bool certain = true;
-    *ret_done = false;
-    while (certain && !*ret_done && at != UINT64_MAX) {
-        if (parts->progress != NULL)
-            TRY(parts->progress(parts->progress_arg, at, err));
-        plan_round(round, parts, &at);
-        pool_run(parts->threads, &(struct pool_work){ .jobs = round->parts, .job = do_part,
-                                                      .arg = round });
-        for (uint32_t i = 0; i < round->parts; i++) {
-            struct part *p = &round->part[i];
-            if (certain && !*ret_done) {
-                certain = take_part(r, p);
-                *ret_done = certain && p->last;
-                *ret_end = p->reading.list_end;
-            }
-            reading_free(&p->reading);
-        }
+    /* A part begins when the one that had its slot, and all before that, have been taken. */
+    uint64_t needs[ROUND_PARTS];
+    for (uint32_t i = 0; i < ROUND_PARTS; i++)
+        needs[i] = i < round->slots ? 0 : (UINT64_C(2) << (i - round->slots)) - 1;
+    while (!round->over && at != UINT64_MAX) {
+        plan_round(round, &at);
+        const struct pool_work work = {
+            .jobs = round->len, .job = do_part, .finished = take_parts, .arg = round
+        };
+        pool_run_needing(round->parts->threads, &work, needs);
     }
-    return VRS_OK;
+}
+
+/* With slots, and what threads share. */
+static enum vrs_status read_list(struct round *round, uint64_t at, struct vrs_error *err)
+{
+    struct arena arena;
+    arena_init(&arena, SIZE_MAX / 2);
+    round->slots = pool_threads(round->parts->threads) * SLOTS_A_THREAD;
+    round->slot = arena_array(&arena, struct slot, round->slots);
+    round->lock = lock_make(&arena);
+    bool ok = round->slot != NULL && round->lock != NULL;
+    if (ok)
+        read_rounds(round, at);
+    for (uint32_t i = 0; i < round->slots && ok; i++)
+        trace_free(&round->slot[i].trace);
+    lock_end(round->lock);
+    arena_free(&arena);
+    if (!ok)
+        return vrs_no_memory(err);
+    if (round->status != VRS_OK && err != NULL)
+        *err = round->error;
+    return round->status;
 }
 
 /* The file up to the first part: within the list. */
@@ -213,15 +295,16 @@ enum vrs_status parts_read(const struct trace_parts *parts, uint64_t offset,
                            const struct limits *limits, struct reading *r, struct json_end *ret,
                            bool *ret_done, struct vrs_error *err)
 {
-    uint64_t first = find_event(parts->input, offset), end = 0;
+    uint64_t first = find_event(parts->input, offset);
     *ret_done = false;
     if (first == UINT64_MAX || !read_head(parts, offset, first, limits, r))
         return VRS_OK;
-    struct round round = { .limits = limits, .open = r->trace->header.is_array ? S("[") : S("{[") };
-    enum vrs_status status = read_rounds(parts, first, &round, r, &end, ret_done, err);
-    for (uint32_t i = 0; i < PARTS_MOST; i++)
-        trace_free(&round.part[i].trace);
-    TRY(status);
-    *ret_done = *ret_done && read_tail(parts, end, limits, r, ret);
+    struct round round = { .parts = parts,
+                           .limits = limits,
+                           .open = r->trace->header.is_array ? S("[") : S("{["),
+                           .into = r,
+                           .certain = true };
+    TRY(read_list(&round, first, err));
+    *ret_done = round.ended && read_tail(parts, round.end, limits, r, ret);
     return VRS_OK;
 }
