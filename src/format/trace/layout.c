@@ -19,6 +19,7 @@
 enum from { FROM_BEGIN, FROM_VALUE, FROM_ARGS_BEGIN, FROM_ARGS_VALUE, FROMS };
 
 enum { STRETCH_BYTES = 3 * WINDOW_PAD_BYTES, SLOTS = 64, CATEGORIES = 16, LISTS_MOST = 8 };
+enum { LIST_BYTES = 96 };
 
 /* The bytes from one value to the next, or to the end of the object. */
 struct stretch {
@@ -27,6 +28,8 @@ struct stretch {
     uint8_t key; /* enum trace_key of the value behind it */
     bool ends;   /* the object ends with it */
     uint8_t next[2]; /* slots of the stretches that came behind that value lately */
+    uint8_t list_len;          /* 0: none */
+    uint8_t list[LIST_BYTES];  /* the last that stood behind it, whole: no other list begins so */
 };
 
 struct layout {
@@ -233,11 +236,38 @@ static bool skip_list(struct cursor *c)
     return true;
 }
 
+static bool is_ascii(const uint8_t *at, size_t len)
+{
+    uint8_t all = 0;
+    for (size_t i = 0; i < len; i++)
+        all |= at[i];
+    return all < 0x80;
+}
+
+/* Over a list as skip_list; by its bytes if it is the one of the event before. */
+static bool skip_known_list(struct cursor *c)
+{
+    struct window *w = c->w;
+    struct stretch *s = c->before;
+    const uint8_t *from = w->at;
+    if (s->list_len > 0 && w->end - from > s->list_len && memcmp(from, s->list, s->list_len) == 0) {
+        w->at += s->list_len;
+        return true;
+    }
+    if (!skip_list(c))
+        return false;
+    size_t len = (size_t)(w->at - from);
+    /* Texts of others may be damaged, which is counted each time. */
+    s->list_len = len <= LIST_BYTES && is_ascii(from, len) ? (uint8_t)len : 0;
+    memcpy(s->list, from, s->list_len);
+    return true;
+}
+
 static bool take_list(struct cursor *c, enum trace_key key)
 {
     const uint8_t *from = c->w->at;
     bool are_shapes = key == KEY_INPUT_DIMS || key == KEY_INPUT_DIMS_2021;
-    if (!skip_list(c))
+    if (!skip_known_list(c))
         return false;
     if (!are_shapes || c->from != FROM_ARGS_VALUE)
         return key == KEY_OTHER || key == KEY_CALL_STACK;

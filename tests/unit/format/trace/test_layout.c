@@ -144,7 +144,7 @@ static void put_value(struct buf *b, uint32_t *random, uint32_t odd)
     };
     static const char *const odds[] = {
         "true", "null", "1e3", "\"a\\nb\"", "\"\\ud800\"", "\"\xff\"", "[1, [2, 3], []]", "[\"a\", true]",
-        "{\"a\": [1]}", "[{}]", "\"KERNEL\"", "NaN", "[[1, 2]\n, []]", "01", "\"a\tb\"", "[1,]", "{",
+        "[\"a\xff\"]", "{\"a\": [1]}", "[{}]", "\"KERNEL\"", "NaN", "[[1, 2]\n, []]", "01", "\"a\tb\"", "[1,]", "{",
     };
     bool is_odd = next_random(random) % 100 < odd;
     buf_text(b, is_odd ? ONE_OF(random, odds) : ONE_OF(random, common));
