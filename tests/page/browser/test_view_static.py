@@ -44,7 +44,7 @@ def test_no_module_holds_a_sink(path):
         assert not found, found and found.group(0)
 
 
-@pytest.mark.parametrize("folder", [VIEWER, VIEWER / "index"], ids=lambda p: p.name)
+@pytest.mark.parametrize("folder", [VIEWER, VIEWER / "index", VIEWER / "flame"], ids=lambda p: p.name)
 def test_the_markup_runs_nothing_of_its_own(folder):
     text = (folder / "index.html").read_text(encoding="utf-8")
     assert not re.search(r"\son\w+\s*=|\sstyle\s*=|javascript:|https?://|<link(?! rel=\"icon\" href=\"data:,\")", text)
