@@ -34,8 +34,8 @@ struct export_settings {
 static const struct option_spec options[] = {
     { 0, "to", "FORMAT",
       "csv, folded, speedscope, pprof, sqlite or perfetto; of a recording also json, of a trace "
-      "also chrome",
-      OPTION_CHOICE, IN(to), "csv json folded speedscope pprof sqlite perfetto chrome" },
+      "also html and chrome",
+      OPTION_CHOICE, IN(to), "csv json folded speedscope pprof sqlite perfetto html chrome" },
     { 't', "table", "TABLE",
       "with csv one, with json any of: devices, allocations (default), events, curves, segments, "
       "blocks, sites, stacks, frames, marks, settings, or all of them; may be repeated.  Of a "
@@ -50,11 +50,11 @@ static const struct option_spec options[] = {
       "oom:K (the K-th), or seconds after the first event as 12.5s",
       OPTION_TEXT, IN(at), "start end peak oom" },
     { 0, "weight", "UNIT",
-      "with folded: weigh stacks by bytes (default) or count; of a trace, also with speedscope and "
-      "pprof: by host time (default), device time, bytes allocated or calls",
+      "with folded: weigh stacks by bytes (default) or count; of a trace, also with speedscope, "
+      "pprof and html: by host time (default), device time, bytes allocated or calls",
       OPTION_CHOICE, IN(weight), "bytes count host device calls" },
-    { 0, "inverse", NULL, "with folded: begin with the innermost frame", OPTION_FLAG, IN(inverse),
-      NULL },
+    { 0, "inverse", NULL, "with folded and html: begin with the innermost frame", OPTION_FLAG,
+      IN(inverse), NULL },
     { 0, "rules", "FILE",
       "with allocations, sqlite, pprof and perfetto: apply the category rules of FILE before the "
       "built-in ones",
@@ -172,8 +172,8 @@ static const char *option_of_snapshots(const struct export_settings *s)
     return NULL;
 }
 
-/* Whether the words make sense, of a recording or of a trace; of chrome only the second says what
- * is wrong. */
+/* Whether the words make sense, of a recording or of a trace; of html and chrome only the second
+ * says what is wrong. */
 static int check_words(const struct export_settings *s)
 {
     struct vrs_export_options words = options_of(s, NULL);
@@ -184,7 +184,8 @@ static int check_words(const struct export_settings *s)
     if (vrs_trace_export_check(&trace_words, &trace_err) == VRS_OK &&
         option_of_snapshots(s) == NULL)
         return EXIT_DONE;
-    bool is_of_traces = strcmp(s->to, "chrome") == 0 && trace_err.status != VRS_OK;
+    bool is_of_traces = (strcmp(s->to, "chrome") == 0 || strcmp(s->to, "html") == 0) &&
+                        trace_err.status != VRS_OK;
     const struct vrs_error *why = is_of_traces ? &trace_err : &err;
     message("%s", why->message);
     return failure_exit(why->status);
@@ -210,7 +211,8 @@ static int check(const struct export_settings *s, int files, char *const *argv)
         message("%s is a folder; export takes one FILE of it at a time", argv[0]);
         return EXIT_USAGE;
     }
-    if (vrs_export_is_binary(s->to) && to_terminal(s)) {
+    bool is_page = strcmp(s->to, "html") == 0;
+    if ((vrs_export_is_binary(s->to) || is_page) && to_terminal(s)) {
         message("%s is not for a terminal; name a file with -o", s->to);
         return EXIT_USAGE;
     }
@@ -340,14 +342,15 @@ const struct command cmd_export = {
     .synopsis = "--to FORMAT [options] FILE",
     .about = "csv and json have tables, sqlite has all of them; folded, speedscope and pprof\n"
              "have what was alive at a moment, by stack; perfetto has curves over time.\n"
-             "Of a profiler trace folded, speedscope and pprof have its call tree, and chrome,\n"
-             "which perfetto reads, has what was read of it. Exit status: 0 done, 2 usage,\n"
-             "3 a file or the system failed, 130 interrupted.\n",
+             "Of a profiler trace folded, speedscope and pprof have its call tree, html is a page\n"
+             "with its flame graph, and chrome, which perfetto reads, has what was read of it.\n"
+             "Exit status: 0 done, 2 usage, 3 a file or the system failed, 130 interrupted.\n",
     .examples = "vramscope export run.pickle --to csv -t events # the trace as a table\n"
                 "vramscope export run.pickle --to folded # lines for flamegraph.pl\n"
                 "vramscope export run.pickle --to pprof -o p.gz # for pprof -http=: p.gz\n"
                 "vramscope export run.pickle --to sqlite -o r.db # ask with SQL\n"
-                "vramscope export run.pt.trace.json.gz --to folded # where the time went\n",
+                "vramscope export run.pt.trace.json.gz --to folded # where the time went\n"
+                "vramscope export run.pt.trace.json.gz --to html -o f.html # flame graph\n",
     .options = { options, replay_options, file_options },
     .run = run,
 };

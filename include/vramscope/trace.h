@@ -169,17 +169,19 @@ VRS_API enum vrs_status vrs_trace_diff_check(const struct vrs_trace_diff_options
 struct vrs_trace_export_options {
     size_t size;
     const char *path; /* shown as the file's name; NULL: the path it was opened with */
-    /* "csv", "folded", "speedscope", "pprof", "sqlite", "chrome"; "perfetto" is "chrome", which it
-     * reads.  chrome has what was read, so it mends a damaged trace. */
+    /* "csv", "folded", "speedscope", "pprof", "html", "sqlite", "chrome"; "perfetto" is "chrome",
+     * which it reads.  html is a page with a flame graph, in one file that needs nothing else.
+     * chrome has what was read, so it mends a damaged trace. */
     const char *to;
     /* Of csv: "threads", "spans", "flows", "memory", "steps", "operators" (default), "kernels",
      * "copies", "calls", "paths" of the call tree, "ranges" over it. */
     const char *table;
-    /* Of folded, speedscope and pprof, what a path of the call tree has of its own: "host"
-     * (default) and "device" nanoseconds, "bytes" that allocators gave out, "calls".  pprof has all
-     * of them and shows this one first; speedscope has the host's time from moment to moment. */
+    /* Of folded, speedscope, pprof and html, what a path of the call tree has of its own: "host"
+     * (default) and "device" nanoseconds, "bytes" that allocators gave out, "calls".  pprof and html
+     * have all of them and show this one first; speedscope has the host's time from moment to
+     * moment. */
     const char *weight;
-    bool inverse; /* of folded: the innermost frame first */
+    bool inverse; /* of folded and html: the innermost frame first */
     /* Of sqlite, which writes to no sink: a file that is new or empty.  After a failure it is of
      * no use. */
     const char *database;

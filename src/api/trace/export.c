@@ -87,7 +87,7 @@ static enum vrs_status read_weight(const struct vrs_trace_export_options *o,
     if (o->weight != NULL && !ret->format->weighs)
         return vrs_fail(err, VRS_USAGE, "%s takes no weight", ret->format->name);
     if (o->inverse && !ret->format->inverts)
-        return vrs_fail(err, VRS_USAGE, "only folded takes a direction");
+        return vrs_fail(err, VRS_USAGE, "only folded and html take a direction");
     for (uint32_t w = 0; w < TRACE_WEIGHTS && o->weight != NULL; w++) {
         if (!str_equal(str_from(trace_weight_names[w]), str_from(o->weight)))
             continue;

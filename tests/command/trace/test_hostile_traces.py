@@ -16,7 +16,7 @@ NAMES = ("nn.Module: A_0", "nn.Module: B_1", "x.py(3): f", "ProfilerStep#1", "Pr
          "<script>", "‮txt.exe", "a" * 5000, "")
 ALL = ("--ops", "--kernels", "--gaps", "--steps", "--memory", "--calls", "--phases", "--launches", "--findings",
        "--modules", "--tree", "--min-share", "0")
-FORMATS = ("csv", "folded", "speedscope", "pprof", "chrome")
+FORMATS = ("csv", "folded", "speedscope", "pprof", "html", "chrome")
 
 
 def event(draw, number):

@@ -1,9 +1,12 @@
 """Traces in the formats of other tools: each read back, and compared with a slow call tree of the same trace."""
+import base64
 import csv
 import gzip
+import html
 import io
 import json
 import random
+import re
 import sqlite3
 import struct
 from collections import Counter, defaultdict
@@ -209,6 +212,87 @@ def test_pprof(known):
     assert found == {p: [calls, host, device, size] for p, (host, device, size, calls) in PATHS.items()}
 
 
+# The page -------------------------------------------------------------------------------
+
+def tree_of(page):
+    """The JSON that a page of a call tree holds."""
+    packed, = re.findall(r'<script type="application/octet-stream" id="tree">([A-Za-z0-9+/=]*)</script>', page)
+    return json.loads(gzip.decompress(base64.b64decode(packed, validate=True)))
+
+
+def flame(path, *more):
+    doc = tree_of(export(path, "html", *more).raw.decode())
+    rows = len(doc["up"])
+    assert doc["schema"] == "vramscope.flame/1" and len(doc["name"]) == len(doc["kind"]) == rows
+    assert all(len(column) == rows and any(column) for column in doc["self"].values())
+    return doc
+
+
+def stacks_of(doc, weight):
+    """path -> weight, threads outermost; of a tree with one thread without it."""
+    stacks, found, roots = [], {}, doc["up"].count(0)
+    for i, (up, name) in enumerate(zip(doc["up"], doc["name"])):
+        stacks.append((stacks[i - up] if up else ()) + (doc["names"][name],))
+        assert (doc["kinds"][doc["kind"][i]] == "thread") == (up == 0)
+        if weight in doc["self"] and doc["self"][weight][i]:
+            stack = stacks[i] if roots > 1 or not up else stacks[i][1:]
+            assert stack not in found
+            found[stack] = doc["self"][weight][i]
+    return found
+
+
+@pytest.mark.parametrize("weight", WEIGHTS)
+def test_the_page_has_the_tree(known, weight):
+    doc = flame(known, "--weight", weight)
+    assert (doc["weight"], doc["inverse"], doc["device_bytes"], doc["incomplete"]) == (weight, False, True, None)
+    assert stacks_of(doc, weight) == of_weight(weight)
+    kinds = {doc["names"][n]: doc["kinds"][k] for n, k in zip(doc["name"], doc["kind"])}
+    assert (kinds["train.py(3): main"], kinds["gemm;v2"]) == ("python", "kernel")
+    assert flame(known, "--inverse")["inverse"]
+
+
+def test_the_page_holds_the_weights_that_there_are(tmp_path):
+    path = tmp_path / "host.json"
+    path.write_text(json.dumps([span("cpu_op", "a", 1, 0, 9), span("cpu_op", "b", 1, 1, 2)]))
+    doc = flame(path)
+    assert list(doc["self"]) == ["host", "calls"] and not doc["device_bytes"]
+    assert stacks_of(doc, "host") == {("a",): 7000, ("a", "b"): 2000}
+    path.write_text(json.dumps([span("user_annotation", "of no call", 1, 0, 9)]))
+    assert flame(path)["self"] == {}
+
+
+def test_the_page_says_that_the_trace_is_cut(known):
+    whole = known.read_bytes()
+    known.write_bytes(whole[:len(whole) - 60])
+    done = export(known, "html")
+    assert tree_of(done.raw.decode())["incomplete"].startswith("INCOMPLETE: the file ends too early, at byte ")
+    assert not done.err
+
+
+def test_the_page_is_the_same_twice_and_shows_its_file_as_text(known, tmp_path):
+    first = export(known, "html").raw
+    assert first == export(known, "html").raw
+    path = tmp_path / "<img src=x onerror=alert(1)> &.json"
+    path.write_bytes(known.read_bytes())
+    page = export(path, "html").raw.decode()
+    assert html.unescape(re.search("<title>(.*?) - vramscope</title>", page)[1]) == str(path)
+    assert "<img" not in page and tree_of(page)["file"] == str(path)
+
+
+def test_a_page_of_many_paths_is_small(tmp_path):
+    """Some bytes for a path: what a trace of hundreds of megabytes has fits into a page that can be sent."""
+    rng, paths = random.Random(1), some(4000, 100_000)
+    path = tmp_path / "wide.json"
+    events = [span(rng.choice(("cpu_op", "python_function")), "torch/nn/modules/module.py(%d): call" % (i % 997), 1,
+                   200 * (i // 2) + i % 2 * 5, (100, 20)[i % 2]) for i in range(paths)]
+    events += [span("python_function", "f%d" % i, 1, 200 * i, 190) for i in range(paths // 2)]
+    path.write_text(json.dumps(events))
+    page = export(path, "html").raw.decode()
+    doc = tree_of(page)
+    assert len(doc["up"]) == paths + paths // 2 + 1
+    assert len(page) < 60_000 + 16 * len(doc["up"]), len(page) / len(doc["up"])
+
+
 # Tables ---------------------------------------------------------------------------------
 
 def table(path, name):
@@ -363,6 +447,7 @@ def test_texts_of_a_stranger(tmp_path):
     shown = {f["name"] for f in scope(path)["shared"]["frames"]}
     assert {n or "(no name)" for n in names} <= shown
     assert {n or "(no name)" for n in names} == {frames[0] for frames, _, _ in pprof(path)[2]}
+    assert {n or "(no name)" for n in names} == {stack[-1] for stack in stacks_of(flame(path), "host")}
     assert [e["name"] for e in json.loads(export(path, "chrome").raw) if e["name"]] == [n for n in names if n]
 
 
@@ -376,6 +461,7 @@ def test_deep_trees(tmp_path):
     doc = scope(path)
     assert len(doc["profiles"][0]["events"]) == 2 * depth
     assert len(pprof(path)[2]) == depth
+    assert flame(path)["up"] == [0] + [1] * depth
     tree = run("trace", path, "--tree", "--min-share", "0", "-n", "50", expect=0).out
     assert "and %d paths more" % (depth + 1 - 50) in tree.replace("\u202f", "").replace("\u2009", "")
 
@@ -395,6 +481,8 @@ def test_real_traces(shared, tmp_path):
         have, want = figures(again), figures(path)
         assert have == want, (path.name, {k: (have[k], want[k]) for k in want if have[k] != want[k]})
         assert sum(folded(path, "device").values()) == want["self_device_ns"], path.name
+        for weight, self in flame(path)["self"].items():
+            assert sum(self) == sum(folded(path, weight).values()), (path.name, weight)
         if path.name == "pipeline_not_kineto.json":
             continue  # figures count no call of another tool's ranges
         rows = table(path, "paths")
@@ -415,13 +503,16 @@ def test_real_traces(shared, tmp_path):
     (("csv", "-t", "allocations"), "a trace has no table \"allocations\", but one of: threads, spans"),
     (("csv", "-t", "spans", "-t", "paths"), "csv holds one table"),
     (("folded", "--weight", "count"), "a weight of a trace is host, device, bytes or calls"),
+    (("html", "-t", "paths"), "html takes no tables"),
+    (("html", "--weight", "time"), "--weight"),
+    (("pprof", "--inverse"), "direction"),
 ])
 def test_what_means_nothing_for_a_trace_is_said(known, words, why):
     done = run("export", known, "--to", *words, expect=2)
     assert why in done.err and not done.raw
 
 
-@pytest.mark.parametrize("words", [("chrome",), ("csv", "-t", "spans"), ("folded", "--weight", "device")])
+@pytest.mark.parametrize("words", [("chrome",), ("html",), ("csv", "-t", "spans"), ("folded", "--weight", "device")])
 def test_what_means_nothing_for_a_snapshot_is_said(words):
     done = run("export", ROOT / "examples/train.pickle", "--to", *words)
     assert done.code == 2 and not done.raw and done.err.count("\n") == 1

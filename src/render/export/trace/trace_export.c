@@ -26,6 +26,7 @@ const struct trace_export_format trace_export_formats[] = {
     { "folded", .weighs = true, .inverts = true, .bare = true, .write = trace_export_folded },
     { "speedscope", .weighs = true, .write = trace_export_speedscope },
     { "pprof", .binary = true, .weighs = true, .write = trace_export_pprof },
+    { "html", .weighs = true, .inverts = true, .write = trace_export_html },
     {
         "sqlite",
         .binary = true,

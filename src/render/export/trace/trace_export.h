@@ -79,6 +79,8 @@ enum vrs_status trace_export_speedscope(struct trace_exporting *e, struct out *o
                                         struct vrs_error *err);
 enum vrs_status trace_export_pprof(struct trace_exporting *e, struct out *out,
                                    struct vrs_error *err);
+enum vrs_status trace_export_html(struct trace_exporting *e, struct out *out,
+                                  struct vrs_error *err);
 enum vrs_status trace_export_sqlite(struct trace_exporting *e, struct out *out,
                                     struct vrs_error *err);
 
