@@ -39,54 +39,95 @@ export function callerTree(paths, weight) {
 }
 
 /* A node of the inverted tree is some paths that have a weight of their own, and of each the frame
- * that stands here; children are made when they are first asked for. */
-function makeNode(nodes, parent, depth, name, kind) {
-  nodes.push({ parent, depth, name, kind, total: 0, calls: 0, leaves: [], at: [], children: null });
-  return nodes.length - 1;
+ * that stands here.  Children are made when they are first asked for; the paths are theirs then, as
+ * a tree of long stacks would have each of them once for every frame. */
+function makeNode(parent, depth, name, kind, size) {
+  return { parent, depth, name, kind, total: 0, calls: 0, first: -1, children: null,
+    leaves: new Uint32Array(size), at: new Int32Array(size), filled: 0 };
 }
 
 function put(node, leaf, at, self, calls) {
-  node.leaves.push(leaf);
-  node.at.push(at);
+  if (node.filled === 0) node.first = leaf;
+  node.leaves[node.filled] = leaf;
+  node.at[node.filled++] = at;
   node.total += self[leaf];
   node.calls += calls[leaf];
+}
+
+/* The only child takes the place of what its parent keeps: deep recursions are made of such. */
+function handOver({ leaves, at }, child, self, calls) {
+  let [kept, total, called] = [0, 0, 0];
+  for (let i = 0; i < at.length; i++) {
+    if (at[i] < 0) continue;
+    leaves[kept] = leaves[i];
+    at[kept++] = at[i];
+    total += self[leaves[i]];
+    called += calls[leaves[i]];
+  }
+  Object.assign(child, { leaves: leaves.subarray(0, kept), at: at.subarray(0, kept), total,
+    calls: called, first: leaves[0] });
+}
+
+/* The frame that called the one at p; -1: none that is shown. */
+function outward({ paths: { parent }, several }, p) {
+  const up = p < 0 ? -1 : parent[p];
+  return up >= 0 && (several || parent[up] >= 0) ? up : -1;
+}
+
+/* A child for each name that stands here, in the order of the paths. */
+function childrenByName({ nodes, paths: { name, kind }, sizes, places }, n) {
+  const { depth, at } = nodes[n];
+  const made = [];
+  for (let i = 0; i < at.length; i++) if (at[i] >= 0 && sizes[name[at[i]]]++ === 0) made.push(i);
+  return made.map((i) => {
+    const called = name[at[i]];
+    const size = made.length > 1 ? sizes[called] : 0;
+    places[called] = nodes.length;
+    sizes[called] = 0;
+    return nodes.push(makeNode(n, depth + 1, called, kind[at[i]], size)) - 1;
+  });
+}
+
+/* One for all frames that are further out. */
+function childOfRest({ nodes }, n) {
+  const { depth, at } = nodes[n];
+  if (!at.some((to) => to >= 0)) return [];
+  return [nodes.push(makeNode(n, depth + 1, nameOfRest, -1, 0)) - 1];
+}
+
+function grow(inner, n) {
+  const { nodes, paths: { name, calls }, self, places } = inner;
+  const { depth, leaves, at } = nodes[n];
+  if (n > 0) for (let i = 0; i < at.length; i++) at[i] = outward(inner, at[i]);
+  const made = depth < framesMost ? childrenByName(inner, n) : childOfRest(inner, n);
+  if (made.length === 1) handOver(nodes[n], nodes[made[0]], self, calls);
+  else {
+    for (let i = 0; i < at.length; i++) {
+      if (at[i] >= 0) put(nodes[places[name[at[i]]]], leaves[i], at[i], self, calls);
+    }
+  }
+  Object.assign(nodes[n], { leaves: null, at: null });
+  return made.sort((a, b) => nodes[b].total - nodes[a].total || a - b);
+}
+
+/* The top of an inverted tree: all paths that have some of the weight by themselves. */
+function innermost(paths, self) {
+  const weighs = self.reduce((sum, value) => sum + (value > 0 ? 1 : 0), 0);
+  const top = makeNode(-1, 0, nameOfAll, -1, weighs);
+  for (let p = 0; p < paths.count; p++) if (self[p] > 0) put(top, p, p, self, paths.calls);
+  return top;
 }
 
 /** From the innermost frame outwards; threads are frames where there are several. */
 export function calleeTree(paths, weight) {
   const self = paths.self[weight];
-  const { parent, name, kind, calls } = paths;
-  const several = rootsOf(paths).length > 1;
-  // The frame that called the one at p; -1: none that is shown.
-  const outward = (p) => {
-    const up = parent[p];
-    return up >= 0 && (several || parent[up] >= 0) ? up : -1;
-  };
-  const nodes = [];
-  makeNode(nodes, -1, 0, nameOfAll, -1);
-  for (let p = 0; p < paths.count; p++) {
-    if (self[p] > 0) put(nodes[0], p, p, self, calls);
-  }
-  const grow = (n) => {
-    const { depth, leaves, at } = nodes[n];
-    const isFull = depth >= framesMost;
-    const made = new Map();
-    for (let i = 0; i < leaves.length; i++) {
-      const to = n === 0 ? at[i] : outward(at[i]);
-      if (to < 0) continue;
-      const called = isFull ? nameOfRest : name[to];
-      let child = made.get(called);
-      if (child === undefined) {
-        child = makeNode(nodes, n, depth + 1, called, isFull ? -1 : kind[to]);
-        made.set(called, child);
-      }
-      put(nodes[child], leaves[i], to, self, calls);
-    }
-    return [...made.values()].sort((a, b) => nodes[b].total - nodes[a].total || a - b);
-  };
+  const nodes = [innermost(paths, self)];
+  const inner = { paths, self, nodes, several: rootsOf(paths).length > 1,
+    // Of each name, while children are made: how many paths lead to it, then its node.
+    sizes: new Uint32Array(paths.names.length), places: new Int32Array(paths.names.length) };
   const children = (n) => {
     if (nodes[n].name === nameOfRest) return [];
-    nodes[n].children ??= grow(n);
+    nodes[n].children ??= grow(inner, n);
     return nodes[n].children;
   };
   return {
@@ -98,7 +139,7 @@ export function calleeTree(paths, weight) {
     calls: (n) => nodes[n].calls,
     parent: (n) => nodes[n].parent,
     children,
-    key: (n) => (n === 0 ? '' : `${nodes[n].leaves[0]}.${nodes[n].depth}`),
+    key: (n) => (n === 0 ? '' : `${nodes[n].first}.${nodes[n].depth}`),
     find: (key) => findInner(key, paths, nodes, children),
   };
 }
