@@ -64,11 +64,11 @@ function sayFound(view) {
   if (!found) fill(host.found);
   else if (!found.frames) fill(host.found, 'no frame matches');
   else {
-    const match = found.frames === 1 ? 'matches' : 'match';
-    const where = found.frames === 1 ? 'it' : 'them';
+    const one = found.frames === 1;
+    const frames = `${counted(found.frames, 'frame')} ${one ? 'matches' : 'match'}`;
     const part = `${shareOf(found.value, all)} of ${amount(place.weight, all)}`;
-    const frames = `${counted(found.frames, 'frame')} ${match}`;
-    fill(host.found, `${frames}: ${part} is in ${where} and below`);
+    const where = one ? 'it and what it called' : 'them and what they called';
+    fill(host.found, `${frames}: ${part} is in ${where}`);
   }
 }
 
@@ -80,7 +80,7 @@ function tell(view, cell) {
   if (cell.merged) {
     return [`${counted(cell.merged, 'frame')} narrower than half a pixel`, text(cell.total)];
   }
-  const name = shown(nameOf(view, cell.node).slice(0, nameMost));
+  const name = shortened(nameOf(view, cell.node), nameMost);
   const calls = tree.calls(cell.node);
   const tail = calls > 0 && place.weight !== 'calls' ? `, ${counted(calls, 'call')}` : '';
   if (!tree.inner || cell.node === tree.top) {

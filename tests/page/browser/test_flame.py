@@ -181,7 +181,7 @@ def test_zoom_by_keyboard(flames):
 def test_the_share_that_a_search_finds(flames):
     page = flames(KNOWN)
     before = page.colour(2, 0.62)
-    assert page.look_for("CONV") == "2 frames match: 60.0 % of 1.00 ms is in them and below"
+    assert page.look_for("CONV") == "2 frames match: 60.0 % of 1.00 ms is in them and what they called"
     page.wait("location.hash === '#v=1&q=CONV'")
     assert page.colour(2, 0.62) != before, "linear steps back"
     assert page.look_for("Conv2d").startswith("1 frame matches: 30.0 %")
