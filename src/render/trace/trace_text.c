@@ -13,14 +13,14 @@
 #include "analysis/trace/tables/tables.h"
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "base/str.h"
-#include "model/ids.h"
 #include "render/answer/answer.h"
 #include "render/answer/envelope.h"
 #include "render/answer/next.h"
 #include "render/trace/trace_answer.h"
+#include "render/trace/trace_file.h"
 #include "render/trace/trace_findings.h"
 #include "render/trace/trace_launches.h"
+#include "render/trace/trace_line.h"
 #include "render/trace/trace_phases.h"
 #include "render/trace/trace_ranks.h"
 #include "render/trace/trace_split.h"
@@ -29,54 +29,9 @@
 #include "render/trace/trace_tables.h"
 #include "render/trace/trace_tree.h"
 #include "render/trace/trace_words.h"
-#include "render/write/escape.h"
 #include "render/write/human.h"
 #include "render/write/out.h"
 #include "render/write/text.h"
-
-enum { WORDS_INDENT = ENVELOPE_LABEL };
-
-/* The first line. */
-
-static void put_file(struct buf *to, const struct style *style, const struct trace_report *r)
-{
-    const struct trace_file *f = &r->file;
-    struct buf words;
-    buf_init(&words, SIZE_MAX / 2);
-    paint_on(&words, style, PAINT_BOLD);
-    escape_text(&words, str_equal(f->path, S("-")) ? S("standard input") : f->path, style->ascii);
-    paint_off(&words, style);
-    buf_text(&words, ": profiler trace, ");
-    if (f->size_bytes != UNKNOWN_U64) {
-        human_known_bytes(&words, f->size_bytes);
-        buf_text(&words, ", ");
-    }
-    human_counted(&words, f->events, "event", style->ascii);
-    buf_text(&words, f->complete ? ", complete" : ", ");
-    if (!f->complete) {
-        paint_on(&words, style, PAINT_BAD);
-        buf_text(&words, "INCOMPLETE: the file ends too early");
-        paint_off(&words, style);
-    }
-    text_wrap(to, style, buf_slice(&words), 0, WORDS_INDENT);
-    buf_char(to, '\n');
-    buf_end(&words, to);
-}
-
-/* What was read around, in one line. */
-static void put_damage(struct buf *to, const struct style *style, const struct trace_report *r)
-{
-    struct buf words;
-    buf_init(&words, SIZE_MAX / 2);
-    for (uint32_t i = 0; i < r->file.damages; i++) {
-        const struct damage_row *d = &r->file.damage[i];
-        buf_text(&words, words.len == 0 ? "" : ", ");
-        trace_damage_words(&words, style, d);
-    }
-    if (words.len > 0)
-        envelope_words(to, style, "damage", &words);
-    buf_end(&words, to);
-}
 
 /* One line a device: how busy it was over time. */
 
@@ -86,51 +41,15 @@ static uint64_t ns_between(int64_t from, int64_t to)
     return ns > 0 ? (uint64_t)ns : 0;
 }
 
-static uint32_t bins_shown(const struct style *style)
-{
-    enum { MARGIN = ENVELOPE_LABEL + 2, LEAST = 10 };
-    uint32_t columns = style->width > MARGIN + LEAST ? style->width - MARGIN : LEAST;
-    return columns < BUSY_BINS ? columns : BUSY_BINS;
-}
-
-/* The moments of the trace at which the line above begins and ends. */
-static void put_axis(struct buf *to, const struct style *style, const struct trace_report *r,
-                     const struct trace_device *d)
-{
-    struct buf words;
-    buf_init(&words, SIZE_MAX / 2);
-    human_ns(&words, ns_between(r->figures.first_ns, d->first_ns));
-    size_t first = words.len;
-    human_ns(&words, ns_between(r->figures.first_ns, d->last_ns));
-    size_t columns = bins_shown(style), gap = columns > words.len ? columns - words.len : 1;
-    envelope_label(to, style, "");
-    paint_on(to, style, PAINT_DIM);
-    buf_str(to, (str){ words.at, first });
-    buf_repeat(to, S(" "), gap);
-    buf_str(to, (str){ words.at + first, words.len - first });
-    paint_off(to, style);
-    buf_char(to, '\n');
-    buf_end(&words, to);
-}
-
 static void put_bins(struct buf *to, const struct style *style, const struct trace_device *d)
 {
-    static const char *const levels[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-    static const char ascii[] = " .:-=+*#@";
-    enum { LEVELS = sizeof levels / sizeof *levels };
-    uint32_t columns = bins_shown(style);
+    uint32_t columns = trace_line_columns(style, BUSY_BINS);
     for (uint32_t c = 0; c < columns; c++) {
         uint32_t from = c * BUSY_BINS / columns, end = (c + 1) * BUSY_BINS / columns;
         double sum = 0;
         for (uint32_t i = from; i < end; i++)
             sum += d->bin[i] > 0 ? d->bin[i] : 0;
-        double level = sum / (end - from) * (LEVELS - 1);
-        uint32_t at = level > LEVELS - 1 ? LEVELS - 1 : (uint32_t)(level + 0.5);
-        at = at == 0 && sum > 0 ? 1 : at; /* a little is not nothing */
-        if (style->ascii)
-            buf_char(to, ascii[at]);
-        else
-            buf_text(to, levels[at]);
+        trace_line_bar(to, style, sum / (end - from));
     }
     buf_char(to, '\n');
 }
@@ -158,7 +77,9 @@ static void put_busy(struct buf *to, const struct style *style, const struct tra
         paint_on(to, style, PAINT_USED);
         put_bins(to, style, &r->device[i]);
         paint_off(to, style);
-        put_axis(to, style, r, &r->device[i]);
+        trace_line_axis(to, style, trace_line_columns(style, BUSY_BINS),
+                        ns_between(r->figures.first_ns, r->device[i].first_ns),
+                        ns_between(r->figures.first_ns, r->device[i].last_ns));
     }
 }
 
@@ -348,8 +269,7 @@ void trace_answer_text(struct out *out, const struct answer_set *set, bool sever
     for (uint32_t i = 0; i < set->count; i++) {
         if (i > 0)
             buf_char(&out->text, '\n');
-        put_file(&out->text, &options->style, &reports[i]);
-        put_damage(&out->text, &options->style, &reports[i]);
+        trace_file_text(&out->text, &options->style, &reports[i].file, "profiler trace", "event");
         if (reports[i].sections == 0)
             put_page(&out->text, &reports[i], options);
         else

@@ -1,0 +1,51 @@
+/* trace_file.c - the name and size of a file, how much it has, and its damage. */
+#include "render/trace/trace_file.h"
+
+#include <stdint.h>
+
+#include "base/str.h"
+#include "model/ids.h"
+#include "render/answer/envelope.h"
+#include "render/trace/trace_words.h"
+#include "render/write/escape.h"
+#include "render/write/text.h"
+
+/* What was read around, in one line. */
+static void put_damage(struct buf *to, const struct style *style, const struct trace_file *f)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    for (uint32_t i = 0; i < f->damages; i++) {
+        buf_text(&words, words.len == 0 ? "" : ", ");
+        trace_damage_words(&words, style, &f->damage[i]);
+    }
+    if (words.len > 0)
+        envelope_words(to, style, "damage", &words);
+    buf_end(&words, to);
+}
+
+void trace_file_text(struct buf *to, const struct style *style, const struct trace_file *f,
+                     const char *what, const char *one)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    paint_on(&words, style, PAINT_BOLD);
+    escape_text(&words, str_equal(f->path, S("-")) ? S("standard input") : f->path, style->ascii);
+    paint_off(&words, style);
+    buf_format(&words, ": %s, ", what);
+    if (f->size_bytes != UNKNOWN_U64) {
+        human_known_bytes(&words, f->size_bytes);
+        buf_text(&words, ", ");
+    }
+    human_counted(&words, f->events, one, style->ascii);
+    buf_text(&words, f->complete ? ", complete" : ", ");
+    if (!f->complete) {
+        paint_on(&words, style, PAINT_BAD);
+        buf_text(&words, "INCOMPLETE: the file ends too early");
+        paint_off(&words, style);
+    }
+    text_wrap(to, style, buf_slice(&words), 0, ENVELOPE_LABEL);
+    buf_char(to, '\n');
+    buf_end(&words, to);
+    put_damage(to, style, f);
+}
