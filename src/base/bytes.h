@@ -15,6 +15,15 @@ static inline bool size_mul(size_t a, size_t b, size_t *ret)
     return true;
 }
 
+/* a + b, or false when that does not fit; `*ret` is then untouched. */
+static inline bool i64_add(int64_t a, int64_t b, int64_t *ret)
+{
+    if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b)
+        return false;
+    *ret = a + b;
+    return true;
+}
+
 /* Sums of sizes and times that a file may have made up, saturating: the number nearest to the result
  * where that does not fit. */
 static inline int64_t i64_plus(int64_t a, int64_t b)

@@ -10,6 +10,7 @@
 #include "format/input/limits.h"
 #include "format/input/source.h"
 #include "format/input/unpack.h"
+#include "format/trace/timeline.h"
 #include "model/recording.h"
 
 enum { PEEK_BYTES = 1 << 16 };
@@ -61,6 +62,8 @@ static bool window_begins_as_trace(struct window *w)
 {
     if (detect_form(w) != FORM_JSON)
         return false;
+    if (timeline_begins(w))
+        return true;
     size_t len = window_need(w, PEEK_BYTES) ? PEEK_BYTES : (size_t)(w->end - w->at);
     str text = { (const char *)w->at, len };
     return begins_as_trace(text);

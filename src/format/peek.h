@@ -1,7 +1,8 @@
 /* peek.h - whether an input is a profiler trace, told by its first bytes, which stay to be read.
  *
  * Snapshots and traces are both JSON, with names that say nothing: what decides is which keys
- * stand first.  An input of which that cannot be told is no trace here; its reader then says what it is. */
+ * stand first; a list of lists of numbers is the memory timeline of a trace.  An input of which that
+ * cannot be told is no trace here; its reader then says what it is. */
 #ifndef VRS_FORMAT_PEEK_H
 #define VRS_FORMAT_PEEK_H
 

@@ -10,6 +10,7 @@
 #include "format/input/unpack_ahead.h"
 #include "format/input/window.h"
 #include "format/trace/from_json.h"
+#include "format/trace/timeline.h"
 #include "model/ids.h"
 #include "model/recording.h"
 #include "model/trace.h"
@@ -41,6 +42,8 @@ static enum vrs_status read_unpacked(struct window *w, const struct limits *limi
     enum form form = detect_form(w);
     if (form != FORM_JSON)
         return refuse(w, form, err);
+    if (timeline_begins(w))
+        return timeline_from_json(w, limits, t, err);
     return trace_from_json(w, limits, parts, t, err);
 }
 

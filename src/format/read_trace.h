@@ -1,4 +1,4 @@
-/* read_trace.h - an input of any packing becomes a profiler trace. */
+/* read_trace.h - an input of any packing becomes a profiler trace, or the memory timeline of one. */
 #ifndef VRS_FORMAT_READ_TRACE_H
 #define VRS_FORMAT_READ_TRACE_H
 

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/idtab.h"
 #include "base/table.h"
+#include "model/memory_timeline.h"
 #include "model/strings.h"
 
 const char *span_kind_name(enum span_kind kind)
@@ -41,7 +42,8 @@ const char *const trace_damage_names[TRACE_DAMAGES] = {
     [DAMAGE_QUOTE] = "unescaped_quote",     [DAMAGE_COMMA] = "comma",
     [DAMAGE_WORD] = "not_a_value",          [DAMAGE_NESTED] = "nested_too_deep",
     [DAMAGE_LONG] = "event_too_long",       [DAMAGE_SKIPPED] = "skipped",
-    [DAMAGE_ZEROS] = "zero_times",
+    [DAMAGE_ZEROS] = "zero_times",          [DAMAGE_NOT_A_ROW] = "not_a_row",
+    [DAMAGE_UNORDERED] = "out_of_order",
 };
 
 static const struct column tracks_columns[] = {
@@ -135,6 +137,7 @@ bool trace_init(struct trace *t, uint32_t items, uint32_t strings_bytes)
         .memory.rows.max = items,
         .phases.rows.max = items,
         .devices.rows.max = items,
+        .timeline.rows.max = items,
         .header = no_header,
     };
     return strings_init(&t->strings, strings_bytes);
@@ -150,6 +153,7 @@ void trace_free(struct trace *t)
     table_free(&t->memory, &memory_events_kind);
     table_free(&t->phases, &phases_kind);
     table_free(&t->devices, &listed_devices_kind);
+    table_free(&t->timeline, &memory_timeline_kind);
     idtab_free(&t->track_index);
     idtab_free(&t->process_index);
 }

@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "model/ids.h"
+#include "model/memory_timeline.h"
 #include "model/strings.h"
 
 /* What an event is, by its category.  The first three are the work of a device. */
@@ -198,6 +199,9 @@ enum trace_damage {
     DAMAGE_LONG,    /* an event of more than 64 MiB: dropped */
     DAMAGE_SKIPPED, /* bytes that make no sense, up to the next event */
     DAMAGE_ZEROS,   /* spans that begin at 0, where 10 do and more than 1 % of all */
+    /* Of a memory timeline. */
+    DAMAGE_NOT_A_ROW, /* not made of the numbers that a row has, or beyond 64 bits: dropped */
+    DAMAGE_UNORDERED, /* a time before that of the row above: taken as that one */
     TRACE_DAMAGES
 };
 
@@ -218,8 +222,9 @@ struct trace {
     struct phases phases;
     struct listed_devices devices;
     struct trace_header header;
+    struct memory_timeline timeline; /* where the file is one: all other tables are empty then */
     struct damage damage[TRACE_DAMAGES];
-    uint64_t events;          /* elements of the list */
+    uint64_t events;          /* elements of the list; of a timeline its rows, or its events */
     uint64_t read_bytes;      /* of the unpacked input */
     uint64_t skipped_bytes;   /* of them, those that became nothing because of damage */
     struct idtab track_index; /* of tracks and of processes, plus 1 */

@@ -16,6 +16,7 @@
 #include "format/input/limits.h"
 #include "format/read_trace.h"
 #include "made/dribble.h"
+#include "model/memory_timeline.h"
 #include "model/trace.h"
 #include "render/trace/chrome.h"
 #include "render/write/out.h"
@@ -187,6 +188,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct vrs_error err = { .message = "" };
     if (size == 0 || size > 1 << 16 || read_bytes(data + 1, size - 1, &trace, &err) != VRS_OK)
         return 0;
+    if (trace.timeline.form != TIMELINE_NONE) {
+        trace_free(&trace); /* it has no events to be written */
+        return 0;
+    }
     const struct slice_question q = question_of(data[0]);
     arena_init(&arena, SIZE_MAX / 2);
     buf_init(&text, SIZE_MAX / 2);

@@ -1,4 +1,5 @@
-/* fuzz_trace.c - bytes as a profiler trace: the reader, and what reads past its damage.
+/* fuzz_trace.c - bytes as a profiler trace, or the memory timeline of one: the reader, and what reads
+ * past its damage.
  *
  * Whatever the bytes are, reading must end with a trace that keeps every invariant, or with a
  * worded failure; and it must end alike in whatever portions they come. */
@@ -13,6 +14,7 @@
 #include "format/read_trace.h"
 #include "made/dribble.h"
 #include "made/trace_same.h"
+#include "model/memory_timeline.h"
 #include "model/trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -60,6 +62,27 @@ static void check_spans(const struct trace *t)
     }
 }
 
+static void check_timeline(const struct trace *t)
+{
+    const struct memory_timeline *m = &t->timeline;
+    int64_t bytes[TIMELINE_CATEGORIES], sum = 0;
+    uint64_t actions = 0;
+    require(m->rows.len > 0 || m->has_before, "a timeline says something");
+    require(m->rows.len + m->has_before <= t->events, "each state is of a row");
+    for (uint32_t i = 0; i < m->rows.len; i++) {
+        (void)memory_timeline_row(m, i, bytes);
+        require(memory_timeline_sum(bytes, &sum), "a sum has 64 bits");
+        require(m->time[i] <= TRACE_TIME_MOST && m->time[i] >= -TRACE_TIME_MOST, "a time is one");
+        require(i == 0 || m->time[i] >= m->time[i - 1], "times do not fall");
+    }
+    for (int a = 0; a < TIMELINE_ACTIONS; a++)
+        actions += m->actions[a];
+    require(m->form == TIMELINE_EVENTS
+                ? actions + t->damage[DAMAGE_NOT_A_ROW].count == t->events
+                : actions == 0,
+            "each event did something");
+}
+
 static void check_rest(const struct trace *t)
 {
     for (uint32_t i = 0; i < t->flows.rows.len; i++)
@@ -72,7 +95,10 @@ static void check_rest(const struct trace *t)
     uint64_t counted = 0;
     for (uint32_t i = 0; i < t->phases.rows.len; i++)
         counted += t->phases.count[i];
-    require(counted == t->events && counted > 0, "each event has a phase");
+    if (t->timeline.form != TIMELINE_NONE)
+        check_timeline(t);
+    else
+        require(counted == t->events && counted > 0, "each event has a phase");
     require(t->skipped_bytes <= t->read_bytes, "what was skipped was read");
     require(t->damage[DAMAGE_TRUNCATED].count <= 1, "a file ends once");
     for (int kind = 0; kind < TRACE_DAMAGES; kind++)

@@ -69,6 +69,17 @@ HAND_TRACES = {
     "half-pair": b'[{"ph":"X","name":"\\ud83d","ts":1,"args":{"a":N/A}}]',
     "range": b'[{"ph":"X","ts":1e30,"dur":-1},{"ph":"X","ts":-9223372036854775.808,"dur":1e19},{"ph":"f","ts":0,"id":123456789012345678901234567890}]'}
 
+# Both forms of memory timelines, and rows that are none.
+HAND_TIMELINES = {
+    "states": b"[[5, 5, 7.25], [[0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 9, 0, 0, 0, -1, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0]]]",
+    "states-damage": b'[[1, "x", 3, NaN, 2, 6, 7], [[0, 1, 2, 3, 4, 5, 6, 7], [0], [1, 0, 0, 0, 0, 0, 0, 0, 0], 5, [0, 9, 0, 0, 0, 0, 0, 0, 9223372036854775807], '
+                     b'[0, 0, 0, 0, 0, 0, 0, 0, [1]], [0, 1, 0, 0, 0, 0, 0, 0, 0, 0]], [8], {"a": [1]}] x',
+    "events": b"[[-1, 1, 4096, 0], [5, 2, 100, 3], [5, 3, -100, 3], [5, 3, 100, 4], [9, 4, -100, 4], [9, 4, -9, 7]]",
+    "events-damage": b'[[5, 2, 9223372036854775807, 0], [6, 2, 1, 1], [7, 0, 1, 1], [8, 5, 1, 1], [9, 2, 1, 8], [9, 2, 1.5, 1], [9, 2], [3, 2, 1, 1, 1], '
+                     b'[3, 4, -7, 1], [-1, 1, 1, 1], [9, [2], 1, 1], null, "x", {"a": []}, [99999999999999999999, 2, 1, 1]]',
+    "lone-event": b"[[5, 2, 100, 3]]", "no-states": b"[[],[]]", "least-action": b"[[5, -9223372036854775808, 1, 1], [6, 2, 1, 1]]", "late-events": b'[[5, 2, 1, 1], ["x"], [6, 2, 1, 1]]', "times-cut": b"[[1, 2, 3",
+    "timeline-gzip": writers.gzipped(b"[[5, 2, 100, 3], [6, 4, -100, 3]]")}
+
 # A byte that says which part of a trace is written (see fuzz_rewrite.c), then the trace.
 STEPS = b"[" + b",".join(
     b'{"ph":"X","cat":"user_annotation","name":"ProfilerStep#%d","pid":1,"tid":2,"ts":%d,"dur":10},'
@@ -82,6 +93,7 @@ HAND_SLICES = dict({name: b"\0" + data for name, data in HAND_TRACES.items()},
                    **{"steps": b"\1" + STEPS, "one-step": b"\x29" + STEPS, "no-python": b"\6" + STEPS, "no-step": b"\x19" + STEPS})
 
 HAND_PEEKS = {
+    "states": b" [ [\n5], [[0]]]", "events": writers.gzipped(b"[[-1, 1, 4096, 0]]"), "lists": b'[["a"]]',
     "trace": b'{"schemaVersion":1,"traceEvents":[]}', "list": b"\xef\xbb\xbf [" + EVENT + b"]", "snapshot": b'{"segments": [], "device_traces": []}',
     "late": writers.gzipped(b'{"x":"' + b"y" * 66000 + b'","traceEvents":[]}'),
     "at-the-edge": writers.gzipped(b'{"x":"' + b"y" * 65512 + b'","traceEvents" \n:[]}'), "blanks": writers.gzipped(b" " * 70000 + b"[]"),
@@ -174,6 +186,8 @@ def seeds():
     for name, data in HAND_JSON.items():
         yield "json", name, data
     for name, data in HAND_TRACES.items():
+        yield "trace", name, data
+    for name, data in HAND_TIMELINES.items():
         yield "trace", name, data
     for name, data in HAND_SLICES.items():
         yield "rewrite", name, data

@@ -90,6 +90,8 @@ static const struct {
     [DAMAGE_SKIPPED] = { "damaged place",
                          " that could not be mended, left out up to the next event" },
     [DAMAGE_ZEROS] = { "event", " with a time of 0, which may never have been set" },
+    [DAMAGE_NOT_A_ROW] = { "row", " of other numbers than a row has, left out" },
+    [DAMAGE_UNORDERED] = { "row", " with a time before the row above, taken as that time" },
 };
 
 void trace_damage_words(struct buf *to, const struct style *style, const struct damage_row *damage)

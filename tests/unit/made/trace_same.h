@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "model/memory_timeline.h"
 #include "model/strings.h"
 #include "model/trace.h"
 
@@ -29,6 +30,20 @@ static inline bool trace_column_begins(const void *a, const void *b, const struc
     return true;
 }
 
+/* The states of `a` are the first of those of `b`. */
+static inline bool timeline_begins_as(const struct memory_timeline *a,
+                                      const struct memory_timeline *b)
+{
+    return trace_column_begins(a, b, &memory_timeline_kind);
+}
+
+static inline bool timeline_same(const struct memory_timeline *a, const struct memory_timeline *b)
+{
+    return timeline_begins_as(a, b) && timeline_begins_as(b, a) && a->form == b->form &&
+           a->has_before == b->has_before && memcmp(a->before, b->before, sizeof a->before) == 0 &&
+           memcmp(a->actions, b->actions, sizeof a->actions) == 0;
+}
+
 /* The events of `a` are the first of those of `b`, and the texts of their ids too. */
 static inline bool trace_begins(const struct trace *a, const struct trace *b)
 {
@@ -42,7 +57,7 @@ static inline bool trace_begins(const struct trace *a, const struct trace *b)
 
 static inline bool trace_same(const struct trace *a, const struct trace *b)
 {
-    return trace_begins(a, b) && trace_begins(b, a) &&
+    return trace_begins(a, b) && trace_begins(b, a) && timeline_same(&a->timeline, &b->timeline) &&
            memcmp(a->damage, b->damage, sizeof a->damage) == 0 && a->read_bytes == b->read_bytes;
 }
 
