@@ -34,7 +34,7 @@ static bool keep_text(const struct trace *t, uint32_t id, struct arena *arena, s
 
 /* The file. */
 
-static bool file_make(const struct trace *t, struct arena *arena, struct trace_file *ret)
+bool trace_file_make(const struct trace *t, struct arena *arena, struct trace_file *ret)
 {
     ret->events = t->events;
     ret->complete = t->damage[DAMAGE_TRUNCATED].count == 0;
@@ -516,7 +516,7 @@ enum vrs_status trace_report_make(const struct trace *t, const struct trace_repo
     struct arena scratch;
     *ret = (struct trace_report){ .steps = 0 };
     arena_init(&scratch, SIZE_MAX / 2);
-    bool begun = study_begin(t, &scratch, &m.study) && file_make(t, arena, &ret->file);
+    bool begun = study_begin(t, &scratch, &m.study) && trace_file_make(t, arena, &ret->file);
     enum vrs_status status = begun ? parts_make(&m, arena, err) : vrs_no_memory(err);
     arena_free(&scratch);
     return status;

@@ -198,6 +198,9 @@ struct trace_report {
     struct split_table split; /* of operators, where one was asked for */
 };
 
+/* The file without its path and size, which are the caller's to fill.  False when out of memory. */
+bool trace_file_make(const struct trace *t, struct arena *arena, struct trace_file *ret);
+
 /* How a report is made. */
 struct trace_report_question {
     bool as_framework;
