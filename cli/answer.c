@@ -31,6 +31,7 @@ struct answer {
     char **entry_name; /* of those that failed; NULL where memory ran out as well */
     uint32_t count;
     bool is_trace; /* the file is a profiler trace, of which there is one result */
+    bool is_timeline; /* or the memory timeline of one, likewise */
     struct vrs_result *unread; /* that stands for the file where it could not be read; or NULL */
 };
 
@@ -142,6 +143,7 @@ static void ask_trace(struct work *w, const struct vrs_trace *trace, const char 
     if (!make_room(a, 1))
         return;
     a->is_trace = true;
+    a->is_timeline = vrs_trace_is_timeline(trace);
     a->status =
         w->question->ask_trace(trace, path, w->question->settings, &a->result[0], &a->error);
     a->count = a->status == VRS_OK;
@@ -307,6 +309,25 @@ static bool tell_unread(const struct verb_question *q, const struct input *input
     if (q->unread(input->path, &a->error, &a->unread, &err) != VRS_OK)
         message_failure(input->path, &err);
     return a->unread != NULL;
+}
+
+/* Memory timelines have an answer of their own: beside other files they are as if they could not be
+ * read. */
+static void part_timelines(struct work *w)
+{
+    bool others = false;
+    for (uint32_t i = 0; i < w->inputs.count; i++)
+        others = others || (w->answer[i].count > 0 && !w->answer[i].is_timeline);
+    for (uint32_t i = 0; others && i < w->inputs.count; i++) {
+        struct answer *a = &w->answer[i];
+        if (!a->is_timeline || a->status != VRS_OK)
+            continue;
+        vrs_result_free(a->result[0]);
+        a->result[0] = NULL;
+        a->count = 0;
+        a->status = VRS_UNSUPPORTED;
+        a->error = (struct vrs_error){ VRS_UNSUPPORTED, UINT64_MAX, ANSWER_TIMELINE_ALONE };
+    }
 }
 
 /* What the files gave, in their order: snapshots and traces make two answers. */
@@ -564,6 +585,7 @@ static int ask_all(struct work *w)
     if (w->common->threads != 1 && w->inputs.count > 1)
         ask_again(w);
     progress_hide();
+    part_timelines(w);
     uint32_t room = 0;
     for (uint32_t i = 0; i < w->inputs.count; i++)
         room += w->answer[i].count + (w->answer[i].status != VRS_OK);

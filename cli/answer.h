@@ -80,6 +80,10 @@ enum vrs_status answer_open_any(const struct common *common, const char *path, b
                                 struct vrs_file **ret_file, struct vrs_trace **ret_trace,
                                 struct vrs_error *err);
 
+/* Why a memory timeline has no part in an answer about other files. */
+#define ANSWER_TIMELINE_ALONE                                                                      \
+    "a memory timeline, which is left out beside other files; vramscope trace FILE answers it alone"
+
 /* Writes to standard output or -o, in the form that `common` and `write` ask for.  What was written
  * well may still say no, EXIT_NO, or nothing, EXIT_UNDECIDED. */
 int answer_write(const struct common *common, struct vrs_write_options write,

@@ -40,10 +40,10 @@ static const struct option_spec options[] = {
       "with csv one, with json any of: devices, allocations (default), events, curves, segments, "
       "blocks, sites, stacks, frames, marks, settings, or all of them; may be repeated.  Of a "
       "trace one of: threads, spans, flows, memory, steps, operators (default), kernels, copies, "
-      "calls, paths, ranges",
+      "calls, paths, ranges; of a memory timeline: timeline",
       OPTION_LIST, IN(table),
       "devices allocations events curves segments blocks sites stacks frames marks settings all "
-      "threads spans flows memory steps operators kernels copies calls paths ranges" },
+      "threads spans flows memory steps operators kernels copies calls paths ranges timeline" },
     { 0, "at", "MOMENT",
       "with folded, speedscope, pprof and perfetto: an event's number, start, end, peak (default), "
       "oom or "
@@ -344,6 +344,7 @@ const struct command cmd_export = {
              "have what was alive at a moment, by stack; perfetto has curves over time.\n"
              "Of a profiler trace folded, speedscope and pprof have its call tree, html is a page\n"
              "with its flame graph, and chrome, which perfetto reads, has what was read of it.\n"
+             "Of a memory timeline of torch.profiler there is csv, its curve by category.\n"
              "Exit status: 0 done, 2 usage, 3 a file or the system failed, 130 interrupted.\n",
     .examples = "vramscope export run.pickle --to csv -t events # the trace as a table\n"
                 "vramscope export run.pickle --to folded # lines for flamegraph.pl\n"

@@ -97,9 +97,22 @@ static bool read_progress(void *arg, uint64_t done, uint64_t total)
     return true;
 }
 
-/* One file's answer; NULL where it has said why there is none.  What lies in a folder beside the
- * traces is no failure. */
-static struct vrs_result *ask(const struct trace_settings *s, const struct input *input,
+/* One file's answer; result NULL where it has said why there is none. */
+struct file_answer {
+    struct vrs_result *result;
+    const struct input *input;
+    bool is_timeline;
+};
+
+/* What lies in a folder beside the traces is no failure. */
+static void say_failure(const struct input *input, const struct vrs_error *err, int *ret_status)
+{
+    message_failure(input->path, err);
+    if (!input->found || err->status != VRS_UNSUPPORTED)
+        *ret_status = failures_exit(*ret_status, failure_exit(err->status));
+}
+
+static struct file_answer ask(const struct trace_settings *s, const struct input *input,
                               int *ret_status)
 {
     const char *path = input->path;
@@ -117,25 +130,68 @@ static struct vrs_result *ask(const struct trace_settings *s, const struct input
                                        .min_share = s->min_share,
                                        .by = s->by };
     struct vrs_trace *trace = NULL;
-    struct vrs_result *result = NULL;
+    struct file_answer answer = { .input = input };
     struct vrs_error err;
     struct trace_stats stats = { .begun = trace_stats_now() };
     progress_start("reading");
     enum vrs_status status = vrs_open_trace(path, &open, &trace, &err);
     stats.read = trace_stats_now();
     if (status == VRS_OK)
-        status = vrs_trace_report(trace, &about, &result, &err);
+        status = vrs_trace_report(trace, &about, &answer.result, &err);
     stats.answered = trace_stats_now();
     progress_hide();
     if (status == VRS_OK && s->stats)
         trace_stats_say(path, trace, &stats);
+    answer.is_timeline = trace != NULL && vrs_trace_is_timeline(trace);
     vrs_close_trace(trace);
-    if (status == VRS_OK)
-        return result;
-    message_failure(path, &err);
-    if (!input->found || status != VRS_UNSUPPORTED)
-        *ret_status = failures_exit(*ret_status, failure_exit(status));
-    return NULL;
+    if (status != VRS_OK)
+        say_failure(input, &err, ret_status);
+    return answer;
+}
+
+/* Memory timelines have an answer of their own: beside traces they are left out.  Returns how many
+ * answers there are, which then stand first. */
+static uint32_t part_timelines(struct file_answer *answers, uint32_t count, int *ret_status)
+{
+    const struct vrs_error alone = { VRS_UNSUPPORTED, UINT64_MAX, ANSWER_TIMELINE_ALONE };
+    uint32_t kept = 0, timelines = 0;
+    for (uint32_t i = 0; i < count; i++)
+        timelines += answers[i].is_timeline;
+    for (uint32_t i = 0; i < count; i++) {
+        if (timelines < count && answers[i].is_timeline) {
+            say_failure(answers[i].input, &alone, ret_status);
+            vrs_result_free(answers[i].result);
+        } else {
+            answers[kept++] = answers[i];
+        }
+    }
+    return kept;
+}
+
+/* Writes one answer, or several as one. */
+static int write_answers(const struct trace_settings *s, const struct file_answer *answers,
+                         uint32_t count, bool several)
+{
+    const struct vrs_write_options write = { .size = sizeof write };
+    if (count == 1 && !several)
+        return answer_write(&s->common, write, answers[0].result);
+    const struct vrs_result **results = calloc(count, sizeof *results);
+    struct vrs_result *joined = NULL;
+    struct vrs_error err;
+    if (results == NULL) {
+        message("out of memory");
+        return EXIT_FAILED;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        results[i] = answers[i].result;
+    enum vrs_status status = vrs_merge(results, count, &joined, &err);
+    int exit_status = status == VRS_OK ? answer_write(&s->common, write, joined)
+                                       : failure_exit(err.status);
+    if (status != VRS_OK)
+        message_failure("joining", &err);
+    vrs_result_free(joined);
+    free(results);
+    return exit_status;
 }
 
 /* Answers each file that can be read, and writes all of them as one. */
@@ -143,36 +199,26 @@ static int answer_all(const struct trace_settings *s, const struct inputs *input
 {
     int exit_status = EXIT_DONE;
     uint32_t count = 0;
-    const struct vrs_write_options write = { .size = sizeof write };
-    struct vrs_result **results = calloc(inputs->count, sizeof *results);
-    if (results == NULL) {
+    struct file_answer *answers = calloc(inputs->count, sizeof *answers);
+    if (answers == NULL) {
         message("out of memory");
         return EXIT_FAILED;
     }
     for (uint32_t i = 0; i < inputs->count; i++) {
-        results[count] = ask(s, &inputs->at[i], &exit_status);
-        count += results[count] != NULL;
+        answers[count] = ask(s, &inputs->at[i], &exit_status);
+        count += answers[count].result != NULL;
     }
+    count = part_timelines(answers, count, &exit_status);
     if (count == 0 && exit_status == EXIT_DONE) {
         message("none of the files is a trace");
         exit_status = EXIT_FAILED;
     }
-    if (count == 1 && !inputs->several) {
-        exit_status = failures_exit(exit_status, answer_write(&s->common, write, results[0]));
-    } else if (count > 0) {
-        struct vrs_result *joined = NULL;
-        struct vrs_error err;
-        enum vrs_status status = vrs_merge((const struct vrs_result *const *)results, count,
-                                           &joined, &err);
-        if (status == VRS_OK)
-            exit_status = failures_exit(exit_status, answer_write(&s->common, write, joined));
-        else
-            message_failure("joining", &err);
-        vrs_result_free(joined);
-    }
+    if (count > 0)
+        exit_status = failures_exit(exit_status,
+                                    write_answers(s, answers, count, inputs->several));
     for (uint32_t i = 0; i < count; i++)
-        vrs_result_free(results[i]);
-    free(results);
+        vrs_result_free(answers[i].result);
+    free(answers);
     return exit_status;
 }
 
@@ -250,12 +296,16 @@ const struct command cmd_trace = {
              "and says how busy the GPU was, why it was idle and who is to blame, which steps,\n"
              "operators and kernels took the time.  A FILE may be a folder, which is searched for\n"
              "traces, or - for standard input.\n"
+             "Of a memory timeline, as export_memory_timeline() of torch.profiler writes it (.json\n"
+             "and .raw.json, plain or packed): the peak and what each category had of it, and the\n"
+             "curve.  It has no operators, steps or devices: options for those are refused.\n"
              "Exit status: 0 done, 2 usage, 3 a file or the system failed, 130 interrupted.\n",
     .examples = "vramscope trace run.pt.trace.json.gz # the page\n"
                 "vramscope trace run.pt.trace.json.gz --gaps # why the GPU was idle\n"
                 "vramscope trace run.pt.trace.json.gz --ops -n 30 # thirty operators\n"
                 "vramscope trace run.pt.trace.json.gz --ops --by shapes # by what went in\n"
-                "vramscope trace run.pt.trace.json.gz --slice 3..5 -o small.json # three steps\n",
+                "vramscope trace run.pt.trace.json.gz --slice 3..5 -o small.json # three steps\n"
+                "vramscope trace memory.raw.json.gz # a memory timeline, by category\n",
     .options = { options, output_options },
     .run = run,
 };

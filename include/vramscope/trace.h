@@ -1,6 +1,7 @@
 /* trace.h - what can be asked of a trace of torch.profiler: where the time of a run went.
  *
- * A trace is Chrome Trace Event JSON, plain, in gzip or in zstd.  Lifetimes, threads and errors are
+ * A trace is Chrome Trace Event JSON, plain, in gzip or in zstd; or, where a function says so, the
+ * export of a memory timeline.  Lifetimes, threads and errors are
  * those of vramscope.h; a result outlives the trace that it is about. */
 #ifndef VRAMSCOPE_TRACE_H
 #define VRAMSCOPE_TRACE_H
@@ -40,6 +41,13 @@ VRS_API enum vrs_status vrs_open_any_stream(int64_t (*read)(void *arg, void *byt
                                             struct vrs_file **ret_file,
                                             struct vrs_trace **ret_trace, struct vrs_error *err);
 VRS_API void vrs_close_trace(struct vrs_trace *trace);
+
+/* Whether it is a memory timeline, as export_memory_timeline() of torch.profiler writes it: bytes
+ * by category over time.  It has the columns of the table "timeline" and no row in any other, and
+ * is answered by vrs_trace_report (a kind of its own, which vrs_merge does not join with traces)
+ * and vrs_trace_export to csv.  What else is asked fails with VRS_UNSUPPORTED, and the message says
+ * why; a format or a table of vrs_trace_export that it has not with VRS_USAGE. */
+VRS_API bool vrs_trace_is_timeline(const struct vrs_trace *trace);
 
 /* How much there was to read: all events, also those without a row, bytes after unpacking, and of
  * them those in which no event could be made out. */
@@ -174,7 +182,8 @@ struct vrs_trace_export_options {
      * chrome has what was read, so it mends a damaged trace. */
     const char *to;
     /* Of csv: "threads", "spans", "flows", "memory", "steps", "operators" (default), "kernels",
-     * "copies", "calls", "paths" of the call tree, "ranges" over it. */
+     * "copies", "calls", "paths" of the call tree, "ranges" over it; of a memory timeline
+     * "timeline", which is then the default, alone. */
     const char *table;
     /* Of folded, speedscope, pprof and html, what a path of the call tree has of its own: "host"
      * (default) and "device" nanoseconds, "bytes" that allocators gave out, "calls".  pprof and html

@@ -7,6 +7,7 @@
 #include "analysis/trace/report/report.h"
 #include "api/file.h"
 #include "api/result.h"
+#include "api/trace/timeline.h"
 #include "api/trace/trace_file.h"
 #include "base/arena.h"
 #include "base/fail.h"
@@ -63,6 +64,7 @@ enum vrs_status vrs_trace_check(const struct vrs_trace *trace,
 {
     struct vrs_trace_check_options o = { 0 };
     options_take(&o, sizeof o, options);
+    TRY(timeline_refuse(trace, "devices or steps to be checked", err));
     struct vrs_result *result = result_make(&trace_check_answer, 1);
     if (result == NULL)
         return vrs_no_memory(err);

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "model/ids.h"
+#include "model/memory_timeline.h"
 #include "model/strings.h"
 #include "model/trace.h"
 #include "vramscope/trace.h"
@@ -23,6 +24,7 @@ static const struct {
     { &flows_kind, offsetof(struct trace, flows) },
     { &memory_events_kind, offsetof(struct trace, memory) },
     { &listed_devices_kind, offsetof(struct trace, devices) },
+    { &memory_timeline_kind, offsetof(struct trace, timeline) },
 };
 enum { TABLES = sizeof tables / sizeof *tables };
 

@@ -133,6 +133,30 @@ static enum vrs_status find_cut(const struct vrs_trace *trace, struct arena *are
     return ret->ptr == NULL ? vrs_no_memory(err) : VRS_OK;
 }
 
+/* That the file has the table: a memory timeline has one of its own, and that one alone. */
+static enum vrs_status fit_table(const struct vrs_trace *trace,
+                                 const struct vrs_trace_export_options *o,
+                                 struct options_read *read, struct vrs_error *err)
+{
+    bool is_timeline = vrs_trace_is_timeline(trace);
+    if (!is_timeline && read->table == TRACE_TABLE_TIMELINE)
+        return vrs_fail(err, VRS_USAGE,
+                        "a profiler trace has no table \"timeline\": that is of memory timelines");
+    if (!is_timeline)
+        return VRS_OK;
+    if (!read->format->table)
+        return vrs_fail(err, VRS_USAGE,
+                        "a memory timeline has sums over time and no events: it is written as csv, "
+                        "not as %s",
+                        read->format->name);
+    if (o->table != NULL && read->table != TRACE_TABLE_TIMELINE)
+        return vrs_fail(err, VRS_USAGE,
+                        "a memory timeline has the table \"timeline\" alone, and not \"%.40s\"",
+                        o->table);
+    read->table = TRACE_TABLE_TIMELINE;
+    return VRS_OK;
+}
+
 /* What the formats write from. */
 struct prepared {
     struct arena arena;
@@ -142,10 +166,9 @@ struct prepared {
     struct trace_exporting e;
 };
 
-static enum vrs_status prepare(const struct vrs_trace *trace,
-                               const struct vrs_trace_export_options *o,
-                               const struct options_read *read, struct prepared *p,
-                               struct vrs_error *err)
+/* What is told of events. */
+static enum vrs_status study(const struct vrs_trace *trace, const struct options_read *read,
+                             struct prepared *p, struct vrs_error *err)
 {
     const struct trace *t = &trace->model;
     TRY(trace_study_make(t, &p->arena, &p->study, err));
@@ -153,9 +176,20 @@ static enum vrs_status prepare(const struct vrs_trace *trace,
     bool has_tables = read->format->table || read->format->file;
     if (has_tables && !call_ranges_make(&p->study, &p->arena, &p->calls))
         return vrs_no_memory(err);
-    if (has_tables)
-        TRY(trace_report_make(t, &(struct trace_report_question){ .threads = trace->threads },
-                              &p->arena, &p->report, err));
+    if (!has_tables)
+        return VRS_OK;
+    return trace_report_make(t, &(struct trace_report_question){ .threads = trace->threads },
+                             &p->arena, &p->report, err);
+}
+
+static enum vrs_status prepare(const struct vrs_trace *trace,
+                               const struct vrs_trace_export_options *o,
+                               const struct options_read *read, struct prepared *p,
+                               struct vrs_error *err)
+{
+    const struct trace *t = &trace->model;
+    if (read->table != TRACE_TABLE_TIMELINE)
+        TRY(study(trace, read, p, err));
     p->e = (struct trace_exporting){
         .t = t,
         .study = &p->study,
@@ -241,6 +275,7 @@ enum vrs_status vrs_trace_export(const struct vrs_trace *trace,
     struct prepared p = { .report = { .steps = 0 } };
     options_take(&o, sizeof o, options);
     TRY(read_options(&o, &read, err));
+    TRY(fit_table(trace, &o, &read, err));
     bool file = read.format->file;
     if (file != (o.database != NULL) || (!file && sink == NULL))
         return vrs_fail(err, VRS_USAGE, "%s is written to %s", read.format->name,

@@ -10,6 +10,7 @@
 #include "analysis/trace/splits/split.h"
 #include "api/file.h"
 #include "api/result.h"
+#include "api/trace/timeline.h"
 #include "api/trace/trace_file.h"
 #include "base/arena.h"
 #include "base/fail.h"
@@ -97,6 +98,8 @@ enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
     struct trace_limits limits;
     options_take(&o, sizeof o, options);
     TRY(limits_of(&o, &limits, err));
+    if (vrs_trace_is_timeline(trace))
+        return timeline_report(trace, &o, ret, err);
     struct vrs_result *result = result_make(&trace_answer, 1);
     if (result == NULL)
         return vrs_no_memory(err);

@@ -5,6 +5,7 @@
 
 #include "analysis/trace/slice/slice.h"
 #include "api/file.h"
+#include "api/trace/timeline.h"
 #include "api/trace/trace_file.h"
 #include "base/arena.h"
 #include "base/buf.h"
@@ -85,6 +86,7 @@ enum vrs_status vrs_trace_rewrite(const struct vrs_trace *trace,
     options_take(&o, sizeof o, options);
     struct slice_question q = { .drop_python = o.drop_python,
                                 .min_duration_ns = o.min_duration_ns };
+    TRY(timeline_refuse(trace, "events to be written", err));
     TRY(read_steps(o.steps, &q, err));
     return write_slice(&trace->model, &q, sink, err);
 }

@@ -15,6 +15,7 @@
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/rules/rules.h"
 #include "analysis/trace/splits/split.h"
+#include "analysis/trace/timeline/timeline.h"
 #include "base/buf.h"
 #include "base/field.h"
 #include "render/answer/answer.h"
@@ -53,6 +54,15 @@ const struct answer_kind trace_diff_answer = {
     .form = { [ANSWER_TEXT] = trace_diff_text, [ANSWER_JSON] = answer_json, [ANSWER_CSV] = trace_diff_csv },
 };
 
+const struct answer_kind trace_timeline_answer = {
+    .verb = "trace-timeline",
+    .bytes = sizeof(struct trace_timeline),
+    .document = &trace_timeline_row_type,
+    .form = { [ANSWER_TEXT] = trace_timeline_text,
+              [ANSWER_JSON] = answer_json,
+              [ANSWER_CSV] = trace_timeline_csv },
+};
+
 static void put_members(struct json *j, struct out *out, const struct answer_set *set, uint32_t i,
                         const void *arg)
 {
@@ -82,21 +92,18 @@ void trace_answer_json(struct out *out, const struct answer_set *set, bool sever
 }
 
 /* Lines have no place for what of a file could not be read. */
-static void say_incomplete(const struct answer_set *set, const struct render_options *options)
+static void say_incomplete(const struct trace_file *file, const struct render_options *options)
 {
-    const struct trace_report *reports = set->answers;
-    for (uint32_t i = 0; i < set->count && options->note != NULL; i++) {
-        struct buf text;
-        if (reports[i].file.complete)
-            continue;
-        buf_init(&text, SIZE_MAX / 2);
-        buf_str(&text, reports[i].file.path);
-        buf_text(&text, ": INCOMPLETE: the file ends too early, and the rows are of what was read");
-        buf_char(&text, '\0');
-        if (!text.failed)
-            options->note(options->note_arg, text.at);
-        buf_free(&text);
-    }
+    struct buf text;
+    if (file->complete || options->note == NULL)
+        return;
+    buf_init(&text, SIZE_MAX / 2);
+    buf_str(&text, file->path);
+    buf_text(&text, ": INCOMPLETE: the file ends too early, and the rows are of what was read");
+    buf_char(&text, '\0');
+    if (!text.failed)
+        options->note(options->note_arg, text.at);
+    buf_free(&text);
 }
 
 void trace_answer_csv(struct out *out, const struct answer_set *set, bool several,
@@ -120,8 +127,18 @@ void trace_answer_csv(struct out *out, const struct answer_set *set, bool severa
             rows = tables[i].rows;
     if (sections == SECTION_OPS && ((const struct trace_report *)set->answers)->split.by.parts != 0)
         rows = &split_row_type;
-    say_incomplete(set, options);
+    for (uint32_t i = 0; i < set->count; i++)
+        say_incomplete(&((const struct trace_report *)set->answers)[i].file, options);
     answer_csv_of(out, set, rows, options);
+}
+
+void trace_timeline_csv(struct out *out, const struct answer_set *set, bool several,
+                        const struct render_options *options)
+{
+    (void)several;
+    for (uint32_t i = 0; i < set->count; i++)
+        say_incomplete(&((const struct trace_timeline *)set->answers)[i].file, options);
+    answer_csv_of(out, set, NULL, options);
 }
 
 /* Of operators: those by more than their names where they were asked for. */

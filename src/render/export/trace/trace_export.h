@@ -26,6 +26,7 @@ enum trace_export_table {
     TRACE_TABLE_CALLS,
     TRACE_TABLE_PATHS,
     TRACE_TABLE_RANGES,
+    TRACE_TABLE_TIMELINE, /* of memory timelines alone, which have no other */
     TRACE_EXPORT_TABLES
 };
 

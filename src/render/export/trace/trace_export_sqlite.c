@@ -32,7 +32,7 @@ static enum vrs_status put_rows(void *arg, export_take *take, void *take_arg, st
 static enum vrs_status put_tables(struct sqlite_file *f, void *arg, struct vrs_error *err)
 {
     struct table_asked asked = { .e = arg };
-    for (enum trace_export_table t = 0; t < TRACE_EXPORT_TABLES; t++) {
+    for (enum trace_export_table t = 0; t < TRACE_TABLE_TIMELINE; t++) {
         const struct trace_export_kind *kind = &trace_export_kinds[t];
         asked.table = t;
         TRY(sqlite_table(f, &kind->shape, kind->keyed, put_rows, &asked, err));

@@ -2,6 +2,7 @@
 #include "render/export/trace/trace_export_tables.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analysis/trace/calls/calls.h"
@@ -11,6 +12,7 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "model/ids.h"
+#include "model/memory_timeline.h"
 #include "model/trace.h"
 
 /* Cells. */
@@ -396,6 +398,41 @@ static void range_row(const struct trace_exporting *e, uint32_t row, struct buf 
 
 /* All of them. */
 
+/* The states of a memory timeline: first what was there before, which has no time. */
+
+static const struct export_column timeline_columns[] = {
+    { "time_ns", false, false },          { "total_bytes", false, false },
+    { "parameter_bytes", false, false },  { "optimizer_state_bytes", false, false },
+    { "input_bytes", false, false },      { "temporary_bytes", false, false },
+    { "activation_bytes", false, false }, { "gradient_bytes", false, false },
+    { "autograd_detail_bytes", false, false }, { "unknown_bytes", false, false },
+};
+
+static uint32_t timeline_rows(const struct trace_exporting *e)
+{
+    const struct memory_timeline *m = &e->t->timeline;
+    return m->rows.len + m->has_before;
+}
+
+static void timeline_row(const struct trace_exporting *e, uint32_t row, struct buf *words,
+                         struct cell *c)
+{
+    const struct memory_timeline *m = &e->t->timeline;
+    int64_t bytes[TIMELINE_CATEGORIES], sum = 0;
+    bool is_before = m->has_before && row == 0;
+    (void)words;
+    if (!is_before)
+        (void)memory_timeline_row(m, row - m->has_before, bytes);
+    for (uint32_t k = 0; k < TIMELINE_CATEGORIES; k++) {
+        bytes[k] = is_before ? m->before[k] : bytes[k];
+        sum += bytes[k];
+    }
+    *c++ = is_before ? none() : integer(m->time[row - m->has_before]);
+    *c++ = integer(sum);
+    for (uint32_t k = 0; k < TIMELINE_CATEGORIES; k++)
+        *c++ = integer(bytes[k]);
+}
+
 #define SHAPE(title, of)                                                                           \
     { .name = (title), .column = of##_columns,                                                     \
       .columns = sizeof of##_columns / sizeof *of##_columns }
@@ -411,6 +448,7 @@ const struct trace_export_kind trace_export_kinds[TRACE_EXPORT_TABLES] = {
     [TRACE_TABLE_CALLS] = { SHAPE("calls", name), false, call_rows, call_row },
     [TRACE_TABLE_PATHS] = { SHAPE("paths", path), true, path_rows, path_row },
     [TRACE_TABLE_RANGES] = { SHAPE("ranges", range), false, range_rows, range_row },
+    [TRACE_TABLE_TIMELINE] = { SHAPE("timeline", timeline), false, timeline_rows, timeline_row },
 };
 
 enum vrs_status trace_export_rows(const struct trace_exporting *e, enum trace_export_table table,
