@@ -258,3 +258,37 @@ def test_an_interrupt_ends_a_load():
         """
     done = subprocess.run([sys.executable, "-c", code, PACKAGE], capture_output=True, text=True, timeout=120)
     assert done.stdout == "interrupted\n", (done.stdout, done.stderr)
+
+
+STATES = [[10, 10, 12], [[0, 4096, 0, 512, 0, 0, 0, 0, 0], [0, 4096, 0, 512, 0, 2048, 0, 0, 0], [0, 4096, 8, 512, 0, 0, 0, 0, -3]]]
+EVENTS = [[-1, 1, 4096, 0], [10_000, 2, 2048, 4], [12_000, 4, -2048, 4]]
+
+
+def test_a_memory_timeline_is_a_trace_of_states():
+    for data, times, activation in ((STATES, [10_000, 12_000], [2048, 0]), (EVENTS, [10_000, 12_000], [2048, 0])):
+        trace = vramscope.load(gzip.compress(json.dumps(data).encode()))
+        assert isinstance(trace, vramscope.Trace)
+        table = trace.table("timeline")
+        assert list(table["time"]) == times and list(table["activation"]) == activation
+        assert list(table) == ["time", "parameter", "optimizer_state", "input", "temporary", "activation", "gradient",
+                               "autograd_detail", "unknown"]
+        assert len(trace["spans.start"]) == 0
+        answer = trace.report()
+        doc = json.loads(answer.json())
+        validate(doc)
+        assert doc["schema"] == "vramscope.trace-timeline/1" and doc["sum"]["before_bytes"] in (4608, 4096)
+        assert list(answer.table("categories")["category"])[0] == "parameter"
+        assert answer.text() == trace.memory().text()
+
+
+def test_a_memory_timeline_has_no_events(tmp_path):
+    trace = vramscope.load(json.dumps(EVENTS).encode())
+    for part in PARTS:
+        if part == "memory":
+            continue
+        with pytest.raises(vramscope.Error, match="memory timeline.* no "):
+            getattr(trace, part)()
+
+
+def test_a_trace_has_no_states(small):
+    assert all(len(column) == 0 for column in small.table("timeline").values())
