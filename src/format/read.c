@@ -15,6 +15,7 @@
 #include "format/input/unpack.h"
 #include "format/snapshot/from_json.h"
 #include "format/snapshot/from_pickle.h"
+#include "format/trace/timeline.h"
 #include "model/ids.h"
 #include "model/strings.h"
 
@@ -98,6 +99,12 @@ static void read_entry(struct reading *g, struct window *w, struct entry *entry)
     }
     if (form != FORM_PICKLE && form != FORM_JSON) {
         entry->status = refuse_form(g, w, form, err);
+        return;
+    }
+    if (form == FORM_JSON && timeline_begins(w)) {
+        entry->status = vrs_fail(err, VRS_UNSUPPORTED,
+                                 "a memory timeline of torch.profiler, and no memory snapshot: "
+                                 "vramscope trace reads it");
         return;
     }
     struct recording *r = arena_take(&g->entries->arena, sizeof *r);

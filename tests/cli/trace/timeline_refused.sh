@@ -6,6 +6,7 @@ cp "$EXAMPLES/traces/training.pt.trace.json.gz" run.json.gz
 "$VRAMSCOPE" trace --threshold copy_ratio=0.1 t.json; echo "$?"
 "$VRAMSCOPE" trace --framework-exact t.json; echo "$?"
 "$VRAMSCOPE" trace --repair -o out.json t.json; echo "$?"
+"$VRAMSCOPE" peak t.json; echo "$?"
 "$VRAMSCOPE" check --max-memory-peak 1GiB t.json; echo "$?"
 "$VRAMSCOPE" diff t.json run.json.gz; echo "$?"
 "$VRAMSCOPE" export --to folded t.json; echo "$?"
