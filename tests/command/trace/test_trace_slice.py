@@ -145,6 +145,14 @@ def test_words_that_make_no_sense(tmp_path, options, words):
     assert words in said.err and said.out == ""
 
 
+@pytest.mark.parametrize("events, there", [(steps(1000, 1200), "are 0 to 1 "), ([span("aten::mm", "cpu_op", 0, 9)], "no ProfilerStep#N is in the trace"),
+                                           (steps(1000, 1200)[4:], "are 1 to 1 ")])
+def test_steps_beyond_those_of_the_trace(tmp_path, events, there):
+    path, out = write(tmp_path, "a.json", trace(events)), tmp_path / "out.json"
+    said = run("trace", path, "--slice", "7..9", "-o", out, expect=2)
+    assert "no step from 7 to 9: " in said.err and there in said.err and not out.exists()
+
+
 def test_a_trace_is_not_replaced_by_its_slice(tmp_path):
     path = write(tmp_path, "a.json", trace(steps(1000, 1200)))
     before = path.read_bytes()

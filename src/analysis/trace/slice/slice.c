@@ -23,26 +23,42 @@ static bool is_inside(const struct slicing *s, int64_t moment)
     return !s->q->by_steps || (moment >= s->first_ns && moment < s->end_ns);
 }
 
+/* Says which steps there are instead; none where the first is behind the last. */
+static enum vrs_status refuse_steps(const struct slice_question *q, int64_t first, int64_t last,
+                                    struct vrs_error *err)
+{
+    if (first > last)
+        return vrs_fail(err, VRS_USAGE,
+                        "there is no step from %lld to %lld: no ProfilerStep#N is in the trace, "
+                        "which prof.step() writes",
+                        (long long)q->first_step, (long long)q->last_step);
+    return vrs_fail(err, VRS_USAGE,
+                    "there is no step from %lld to %lld: those of the trace are %lld to %lld "
+                    "(vramscope trace --steps lists them)",
+                    (long long)q->first_step, (long long)q->last_step, (long long)first,
+                    (long long)last);
+}
+
 /* From the begin of the first step to the end of the last. */
 static enum vrs_status find_steps(struct slicing *s, struct vrs_error *err)
 {
     const struct spans *spans = &s->study.trace->spans;
+    int64_t first = INT64_MAX, last = -1; /* of all steps */
     bool found = false;
     for (uint32_t row = 0; row < spans->rows.len && s->q->by_steps; row++) {
         int64_t number = name_step_number(trace_text(s->study.trace, spans->name[row]));
-        if (!span_is_range(spans->kind[row]) || number < s->q->first_step ||
-            number > s->q->last_step)
+        if (!span_is_range(spans->kind[row]) || number < 0)
+            continue;
+        first = number < first ? number : first;
+        last = number > last ? number : last;
+        if (number < s->q->first_step || number > s->q->last_step)
             continue;
         int64_t start = spans->start[row], end = span_end(spans, row);
         s->first_ns = !found || start < s->first_ns ? start : s->first_ns;
         s->end_ns = !found || end > s->end_ns ? end : s->end_ns;
         found = true;
     }
-    if (found || !s->q->by_steps)
-        return VRS_OK;
-    return vrs_fail(err, VRS_USAGE,
-                    "there is no step from %lld to %lld; vramscope trace --steps lists them",
-                    (long long)s->q->first_step, (long long)s->q->last_step);
+    return found || !s->q->by_steps ? VRS_OK : refuse_steps(s->q, first, last, err);
 }
 
 static bool is_host(uint8_t kind)
