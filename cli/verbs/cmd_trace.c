@@ -97,6 +97,18 @@ static bool read_progress(void *arg, uint64_t done, uint64_t total)
     return true;
 }
 
+static struct vrs_trace_options options_of(const struct trace_settings *s, const char *path)
+{
+    return (struct vrs_trace_options){ .size = sizeof(struct vrs_trace_options),
+                                       .path = path,
+                                       .sections = sections_of(s),
+                                       .as_framework = s->as_framework,
+                                       .thresholds = s->thresholds.at,
+                                       .threshold_count = s->thresholds.count,
+                                       .min_share = s->min_share,
+                                       .by = s->by };
+}
+
 /* One file's answer; result NULL where it has said why there is none. */
 struct file_answer {
     struct vrs_result *result;
@@ -121,14 +133,7 @@ static struct file_answer ask(const struct trace_settings *s, const struct input
     struct vrs_open_options open = { .size = sizeof open,
                                      .limits = &limits,
                                      .progress = read_progress };
-    struct vrs_trace_options about = { .size = sizeof about,
-                                       .path = path,
-                                       .sections = sections_of(s),
-                                       .as_framework = s->as_framework,
-                                       .thresholds = s->thresholds.at,
-                                       .threshold_count = s->thresholds.count,
-                                       .min_share = s->min_share,
-                                       .by = s->by };
+    struct vrs_trace_options about = options_of(s, path);
     struct vrs_trace *trace = NULL;
     struct file_answer answer = { .input = input };
     struct vrs_error err;
@@ -241,6 +246,32 @@ static bool thresholds_known(const struct trace_settings *s)
     return true;
 }
 
+/* Whether the options make sense together, and their words of whatever trace: said before a file is
+ * opened, which may be large. */
+static bool words_make_sense(const struct trace_settings *s)
+{
+    const uint32_t sections = sections_of(s);
+    const struct vrs_trace_options words = options_of(s, NULL);
+    struct vrs_error err;
+    if (s->min_share != NULL && !s->tree)
+        message("--min-share is about the call tree; ask for it with --tree");
+    else if (s->by != NULL && !s->ops)
+        message("--by is about the table of operators; ask for it with --ops");
+    else if (s->common.csv && s->tree)
+        message("--csv has no tree; vramscope export --to csv -t paths writes the whole of it");
+    else if (s->common.csv && (sections & (sections - 1)) != 0)
+        message("--csv writes one table: ask for one part, such as --kernels, or none");
+    else if (trace_rewrite_wanted(&s->rewrite) && sections != 0)
+        message("--repair and --slice write a trace, which has no parts; leave one of them out");
+    else if (!thresholds_known(s))
+        return false;
+    else if (vrs_trace_report_check(&words, &err) != VRS_OK)
+        message("%s", err.message);
+    else
+        return true;
+    return false;
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
     struct trace_settings settings = { 0 };
@@ -248,36 +279,15 @@ static int run(const struct command *self, int argc, char **argv)
     struct inputs inputs;
     if (!verb_begins(self, argc, argv, &settings, &files, &ended))
         return ended;
-    uint32_t sections = sections_of(&settings);
-    if (settings.min_share != NULL && !settings.tree) {
-        message("--min-share is about the call tree; ask for it with --tree");
+    if (!words_make_sense(&settings))
         return EXIT_USAGE;
-    }
-    if (settings.by != NULL && !settings.ops) {
-        message("--by is about the table of operators; ask for it with --ops");
-        return EXIT_USAGE;
-    }
-    if (settings.common.csv && settings.tree) {
-        message("--csv has no tree; vramscope export --to csv -t paths writes the whole of it");
-        return EXIT_USAGE;
-    }
-    if (settings.common.csv && (sections & (sections - 1)) != 0) {
-        message("--csv writes one table: ask for one part, such as --kernels, or none");
-        return EXIT_USAGE;
-    }
     if (files == 0) {
         message("%s needs a FILE, a folder, or - for standard input (vramscope help %s)",
                 self->name, self->name);
         return EXIT_USAGE;
     }
-    if (!thresholds_known(&settings))
-        return EXIT_USAGE;
-    if (trace_rewrite_wanted(&settings.rewrite)) {
-        if (sections_of(&settings) == 0)
-            return trace_rewrite_run(&settings.common, &settings.rewrite, files, argv);
-        message("--repair and --slice write a trace, which has no parts; leave one of them out");
-        return EXIT_USAGE;
-    }
+    if (trace_rewrite_wanted(&settings.rewrite))
+        return trace_rewrite_run(&settings.common, &settings.rewrite, files, argv);
     int found = inputs_find(files, argv, &inputs);
     inputs_sort(&inputs);
     if (found == EXIT_USAGE || answer_output_is_input("-o", settings.common.output, &inputs))

@@ -114,6 +114,10 @@ VRS_API enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
                                          const struct vrs_trace_options *options,
                                          struct vrs_result **ret, struct vrs_error *err);
 
+/* VRS_USAGE for words that make no sense of whatever trace: thresholds, `min_share`, `by`. */
+VRS_API enum vrs_status vrs_trace_report_check(const struct vrs_trace_options *options,
+                                               struct vrs_error *err);
+
 /* Does a trace keep limits: "min-busy" and "max-idle" with a share of the time of the steps, or
  * without steps of that from the first to the last work, of the device that kept it worst;
  * "max-step" with a time, "max-memory-peak" with a size.  Limits of snapshots may stand beside them,

@@ -24,13 +24,35 @@ const char *vrs_trace_threshold(size_t i)
     return i < TRACE_THRESHOLDS ? trace_thresholds[i].name : NULL;
 }
 
-static enum vrs_status limits_of(const struct vrs_trace_options *o, struct trace_limits *ret,
-                                 struct vrs_error *err)
+/* The caller's words, read. */
+struct words_read {
+    struct trace_limits limits;
+    double least_share;
+    struct trace_split by;
+};
+
+static enum vrs_status read_words(const struct vrs_trace_options *o, struct words_read *ret,
+                                  struct vrs_error *err)
 {
-    trace_limits_init(ret);
+    *ret = (struct words_read){ .least_share = TREE_LEAST_SHARE };
+    trace_limits_init(&ret->limits);
     for (size_t i = 0; i < o->threshold_count; i++)
-        TRY(trace_limits_set(ret, str_from(o->thresholds[i]), err));
-    return VRS_OK;
+        TRY(trace_limits_set(&ret->limits, str_from(o->thresholds[i]), err));
+    if (o->min_share != NULL && !tree_share_read(str_from(o->min_share), &ret->least_share))
+        return vrs_fail(err, VRS_USAGE,
+                        "a share is a percentage such as 2.5%% or a number from 0 to 1, not "
+                        "\"%.40s\"",
+                        o->min_share);
+    return o->by == NULL ? VRS_OK : trace_split_read(str_from(o->by), &ret->by, err);
+}
+
+enum vrs_status vrs_trace_report_check(const struct vrs_trace_options *options,
+                                       struct vrs_error *err)
+{
+    struct vrs_trace_options o = { 0 };
+    struct words_read ignored;
+    options_take(&o, sizeof o, options);
+    return read_words(&o, &ignored, err);
 }
 
 enum vrs_status trace_report_of(const struct vrs_trace *trace, const char *path, bool as_framework,
@@ -60,17 +82,10 @@ static enum vrs_status join_reports(struct vrs_result *joined,
 }
 
 /* The call tree, where it is to be shown. */
-static enum vrs_status add_tree(const struct vrs_trace *trace, const struct vrs_trace_options *o,
-                                struct arena *arena, struct trace_report *report,
-                                struct vrs_error *err)
+static enum vrs_status add_tree(const struct vrs_trace *trace, double least, struct arena *arena,
+                                struct trace_report *report, struct vrs_error *err)
 {
-    double least = TREE_LEAST_SHARE;
-    if (o->min_share != NULL && !tree_share_read(str_from(o->min_share), &least))
-        return vrs_fail(err, VRS_USAGE,
-                        "a share is a percentage such as 2.5%% or a number from 0 to 1, not "
-                        "\"%.40s\"",
-                        o->min_share);
-    if ((o->sections & VRS_TRACE_TREE) == 0)
+    if ((report->sections & VRS_TRACE_TREE) == 0)
         return VRS_OK;
     report->tree = arena_array(arena, struct trace_tree, 1);
     if (report->tree == NULL)
@@ -78,39 +93,29 @@ static enum vrs_status add_tree(const struct vrs_trace *trace, const struct vrs_
     return trace_tree_make(&trace->model, least, arena, report->tree, err);
 }
 
-/* Operators by more than their names, where these are asked for. */
-static enum vrs_status add_split(const struct vrs_trace *trace, const struct vrs_trace_options *o,
-                                 struct arena *arena, struct trace_report *report,
-                                 struct vrs_error *err)
-{
-    struct trace_split by;
-    if (o->by == NULL)
-        return VRS_OK;
-    TRY(trace_split_read(str_from(o->by), &by, err));
-    return trace_split_make(&trace->model, by, o->as_framework, arena, report, err);
-}
-
 enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
                                  const struct vrs_trace_options *options, struct vrs_result **ret,
                                  struct vrs_error *err)
 {
     struct vrs_trace_options o = { 0 };
-    struct trace_limits limits;
+    struct words_read words;
     options_take(&o, sizeof o, options);
-    TRY(limits_of(&o, &limits, err));
+    TRY(read_words(&o, &words, err));
     if (vrs_trace_is_timeline(trace))
         return timeline_report(trace, &o, ret, err);
     struct vrs_result *result = result_make(&trace_answer, 1);
     if (result == NULL)
         return vrs_no_memory(err);
     struct trace_report *report = result->set.answers;
-    enum vrs_status status =
-        trace_report_of(trace, o.path, o.as_framework, &limits, result->arena, report, err);
-    if (status == VRS_OK)
-        status = add_tree(trace, &o, result->arena, report, err);
-    if (status == VRS_OK)
-        status = add_split(trace, &o, result->arena, report, err);
+    enum vrs_status status = trace_report_of(trace, o.path, o.as_framework, &words.limits,
+                                             result->arena, report, err);
     report->sections = o.sections;
+    if (status == VRS_OK)
+        status = add_tree(trace, words.least_share, result->arena, report, err);
+    /* Operators by more than their names, where these are asked for. */
+    if (status == VRS_OK && o.by != NULL)
+        status = trace_split_make(&trace->model, words.by, o.as_framework, result->arena, report,
+                                  err);
     result->join = join_reports;
     if (status == VRS_OK)
         *ret = result;

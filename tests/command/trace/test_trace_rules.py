@@ -84,6 +84,15 @@ def test_a_threshold_that_is_none(tmp_path):
         assert "is a number from 0 on" in run("trace", path, "--threshold", text, expect=2).err
 
 
+@pytest.mark.parametrize("words, why", [
+    (["--threshold", "gpu-low-busy_ratio=abc"], "is a number from 0 on"), (["--threshold", "gpu=1"], 'no rule has a threshold "gpu"'),
+    (["--ops", "--by", "colour"], "colour"), (["--ops", "--by", "stack:0"], "stack"), (["--ops", "--by", "shapes,shapes"], "shapes"),
+    (["--tree", "--min-share", "2x"], "a share is a percentage"), (["--tree", "--min-share", "-1"], "a share is a percentage")])
+def test_words_are_judged_before_a_file_is_opened(tmp_path, words, why):
+    said = run("trace", *words, tmp_path / "there_is_none.json", expect=2)
+    assert why in said.err and "there_is_none" not in said.err and said.out == ""
+
+
 def test_docs_have_the_table():
     """docs/trace-rules.md has every rule and every threshold with its default."""
     text = (ROOT / "docs" / "trace-rules.md").read_text()
