@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -207,13 +206,6 @@ static void ask_again(struct work *w)
         }
 }
 
-/* A pipe is empty once it was read. */
-static bool can_be_read_again(const char *path)
-{
-    struct stat about;
-    return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode);
-}
-
 /* Those whose answers depend on what others have said. */
 struct second_round {
     struct work *work;
@@ -235,7 +227,7 @@ static bool wants_again(const struct work *w, uint32_t i)
     for (uint32_t k = 0; k < a->count && !a->is_trace; k++)
         wanted = wanted || (a->result[k] != NULL &&
                             w->question->again(w->question->settings, path, a->result[k]));
-    return wanted && can_be_read_again(path);
+    return wanted && input_can_be_read_again(path);
 }
 
 static enum vrs_status ask_second(struct work *w, struct vrs_error *err)

@@ -126,6 +126,12 @@ bool input_is_named(const char *path)
     return path[0] != '\0';
 }
 
+bool input_can_be_read_again(const char *path)
+{
+    struct stat facts;
+    return strcmp(path, "-") != 0 && stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
 bool input_is_folder(const char *path)
 {
     struct stat facts;

@@ -31,6 +31,9 @@ void inputs_free(struct inputs *inputs);
 /* Does the operand have a name?  False when it has said that this is empty. */
 bool input_is_named(const char *path);
 
+/* Can the operand be read more than once?  A pipe is empty once it was read. */
+bool input_can_be_read_again(const char *path);
+
 /* Is the operand a folder, whose recordings are then many answers? */
 bool input_is_folder(const char *path);
 

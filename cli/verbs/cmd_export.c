@@ -172,9 +172,29 @@ static const char *option_of_snapshots(const struct export_settings *s)
     return NULL;
 }
 
-/* Whether the words make sense, of a recording or of a trace; of html and chrome only the second
- * says what is wrong. */
-static int check_words(const struct export_settings *s)
+/* Of words that make sense of neither kind of file: what is wrong with them for this one, where it
+ * can be looked at; else for recordings, and for traces too where they may be meant. */
+static int refuse_words(const struct export_settings *s, const char *path,
+                        const struct vrs_error *of_recording, const struct vrs_error *of_trace)
+{
+    bool is_trace = path != NULL && input_can_be_read_again(path) && vrs_is_trace(path);
+    const char *other = option_of_snapshots(s);
+    if (is_trace && of_trace->status == VRS_OK) {
+        message("%s is for memory snapshots, and %s is a profiler trace", other, path);
+        return EXIT_USAGE;
+    }
+    bool has_name_of_traces = strcmp(s->to, "chrome") == 0 || strcmp(s->to, "html") == 0;
+    bool is_of_traces = has_name_of_traces && of_trace->status != VRS_OK;
+    bool is_unknown = path != NULL && output_is_stream(path) && of_trace->status != VRS_OK;
+    const struct vrs_error *why = is_trace || is_of_traces ? of_trace : of_recording;
+    message("%s", why->message);
+    if (is_unknown && !is_of_traces && strcmp(of_trace->message, of_recording->message) != 0)
+        message("%s", of_trace->message);
+    return failure_exit(why->status);
+}
+
+/* Whether the words make sense, of a recording or of a trace; `path` is NULL where it is not one. */
+static int check_words(const struct export_settings *s, const char *path)
 {
     struct vrs_export_options words = options_of(s, NULL);
     struct vrs_trace_export_options trace_words = trace_options_of(s, NULL);
@@ -184,11 +204,7 @@ static int check_words(const struct export_settings *s)
     if (vrs_trace_export_check(&trace_words, &trace_err) == VRS_OK &&
         option_of_snapshots(s) == NULL)
         return EXIT_DONE;
-    bool is_of_traces = (strcmp(s->to, "chrome") == 0 || strcmp(s->to, "html") == 0) &&
-                        trace_err.status != VRS_OK;
-    const struct vrs_error *why = is_of_traces ? &trace_err : &err;
-    message("%s", why->message);
-    return failure_exit(why->status);
+    return refuse_words(s, path, &err, &trace_err);
 }
 
 /* The words alone, before anything is read. */
@@ -198,7 +214,7 @@ static int check(const struct export_settings *s, int files, char *const *argv)
         message("export needs --to FORMAT (vramscope help export)");
         return EXIT_USAGE;
     }
-    int words = check_words(s);
+    int words = check_words(s, files == 1 ? argv[0] : NULL);
     if (words != EXIT_DONE)
         return words;
     if (files != 1) {

@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "api/file.h"
 #include "api/opening.h"
@@ -34,6 +35,24 @@ static enum vrs_status open_either(void *arg, struct source source, uint64_t siz
         status = open_recordings(source_of_peeked(&peeked), size_bytes, to->path, o, to->file, err);
     peeked_free(&peeked);
     return status;
+}
+
+static enum vrs_status look(void *arg, struct source source, uint64_t size_bytes,
+                            const struct vrs_open_options *o, struct vrs_error *err)
+{
+    struct peeked peeked;
+    (void)size_bytes;
+    (void)o;
+    enum vrs_status status = peek_is_trace(source, &peeked, arg, err);
+    peeked_free(&peeked);
+    return status;
+}
+
+bool vrs_is_trace(const char *path)
+{
+    bool is_trace = false;
+    return strcmp(path, "-") != 0 && open_path(path, NULL, look, &is_trace, NULL) == VRS_OK &&
+           is_trace;
 }
 
 /* Gives out what `open_either` puts into `to`. */

@@ -5,6 +5,7 @@ import gzip
 import html
 import io
 import json
+import os
 import random
 import re
 import sqlite3
@@ -510,6 +511,30 @@ def test_real_traces(shared, tmp_path):
 def test_what_means_nothing_for_a_trace_is_said(known, words, why):
     done = run("export", known, "--to", *words, expect=2)
     assert why in done.err and not done.raw
+
+
+@pytest.mark.parametrize("words, why", [
+    (("csv", "-t", "foo"), 'a trace has no table "foo", but one of: threads, spans, flows'),
+    (("json", "-t", "foo"), 'a trace is not written as "json", but as: csv, folded'),
+    (("folded", "-t", "spans"), "folded takes no tables"),
+    (("chrome", "--at", "peak"), "--at is for memory snapshots, and ")])
+def test_words_of_no_kind_of_file_are_refused_for_this_one(known, tmp_path, words, why):
+    for name, data in (("a.json", known.read_bytes()), ("a.pickle", gzip.compress(known.read_bytes()))):
+        path = tmp_path / name
+        path.write_bytes(data)
+        done = run("export", path, "--to", *words, expect=2)
+        assert why in done.err and done.err.count("\n") == 1 and not done.raw
+
+
+def test_a_table_of_neither_kind(known, tmp_path):
+    """Of a snapshot its tables are named, of standard input, which is not looked at, those of both."""
+    words = ("--to", "csv", "-t", "foo")
+    one = run("export", ROOT / "examples/train.pickle", *words, expect=2).err
+    assert "but devices, allocations" in one and "threads" not in one and one.count("\n") == 1
+    both = run("export", "-", *words, stdin=known.read_bytes(), expect=2).err
+    assert "but devices, allocations" in both and "but one of: threads" in both
+    os.mkfifo(tmp_path / "pipe")
+    assert "but devices, allocations" in run("export", tmp_path / "pipe", *words, expect=2).err
 
 
 @pytest.mark.parametrize("words", [("chrome",), ("html",), ("csv", "-t", "spans"), ("folded", "--weight", "device")])
