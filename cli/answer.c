@@ -119,20 +119,23 @@ enum vrs_status answer_open_any(const struct common *common, const char *path, b
     return vrs_open_any(path, &options, ret_file, ret_trace, err);
 }
 
-enum vrs_status answer_refuse_of_snapshots(const struct common *common, const char *own,
+enum vrs_status answer_refuse_of_snapshots(const struct common *common,
+                                           const struct snapshot_option *own,
                                            struct vrs_error *err)
 {
-    const char *option = own != NULL                ? own
+    const char *option = own != NULL                ? own->name
                          : common->device != 0      ? "--device"
                          : common->replay != NULL   ? "--replay"
                          : common->user_root != NULL ? "--user-root"
                          : common->library != NULL  ? "--library"
                                                     : NULL;
+    const char *instead = own != NULL ? own->instead : NULL;
     if (option == NULL)
         return VRS_OK;
     *err = (struct vrs_error){ VRS_USAGE, UINT64_MAX, "" };
-    snprintf(err->message, sizeof err->message, "a profiler trace, and %s is of memory snapshots",
-             option);
+    snprintf(err->message, sizeof err->message,
+             "a profiler trace, and %s is of memory snapshots%s%s", option,
+             instead != NULL ? ": " : "", instead != NULL ? instead : "");
     return VRS_USAGE;
 }
 

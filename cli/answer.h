@@ -63,10 +63,17 @@ int answer_run(const struct command *command, const struct verb_question *questi
 int answer_files(const struct command *command, const struct verb_question *question, int count,
                  char *const *files);
 
+/* An option of a verb that means something of memory snapshots alone, and in words what does it for
+ * traces; NULL: nothing does. */
+struct snapshot_option {
+    const char *name, *instead;
+};
+
 /* Of a verb that reads traces too: VRS_USAGE where an option was given that means something of
  * memory snapshots alone, which would be ignored.  `own` is such an option of the verb itself, or
  * NULL. */
-enum vrs_status answer_refuse_of_snapshots(const struct common *common, const char *own,
+enum vrs_status answer_refuse_of_snapshots(const struct common *common,
+                                           const struct snapshot_option *own,
                                            struct vrs_error *err);
 
 /* The parts of it that verbs of another form share. */

@@ -146,12 +146,26 @@ static enum vrs_format format_of(const char *name)
     return VRS_TEXT;
 }
 
+/* An option of its own that was given and means nothing of a trace; NULL: none. */
+static const struct snapshot_option *snapshot_option(const struct check_settings *s)
+{
+    static const struct snapshot_option
+        baseline = { "--baseline", "vramscope diff A B --fail-over 5% compares two traces" },
+        rules = { "--rules", "--max-memory-peak limits the memory of a trace, whatever is in it" },
+        estimates = { "--allow-estimates",
+                      "no limit of traces is judged by an estimate; leave it out" };
+    return s->baseline != NULL    ? &baseline
+           : s->rules != NULL     ? &rules
+           : s->allow_estimates   ? &estimates
+                                  : NULL;
+}
+
 static enum vrs_status ask_trace(const struct vrs_trace *trace, const char *path,
                                  const void *settings, struct vrs_result **ret,
                                  struct vrs_error *err)
 {
     const struct check_settings *s = settings;
-    if (answer_refuse_of_snapshots(&s->common, NULL, err) != VRS_OK)
+    if (answer_refuse_of_snapshots(&s->common, snapshot_option(s), err) != VRS_OK)
         return VRS_USAGE;
     struct vrs_trace_check_options o = trace_options_of(s, path);
     return vrs_trace_check(trace, &o, ret, err);
@@ -199,9 +213,16 @@ static int open_baseline(struct check_settings *s, struct vrs_file **ret)
         return EXIT_DONE;
     if (output_is_baseline(s))
         return EXIT_USAGE;
-    if (answer_open(&s->common, s->baseline, false, ret, &err) != VRS_OK) {
+    struct vrs_trace *trace = NULL;
+    if (answer_open_any(&s->common, s->baseline, false, ret, &trace, &err) != VRS_OK) {
         message_failure(s->baseline, &err);
         return EXIT_FAILED;
+    }
+    if (trace != NULL) {
+        vrs_close_trace(trace);
+        message("--baseline takes a memory snapshot, and %s is a profiler trace: %s", s->baseline,
+                snapshot_option(s)->instead);
+        return EXIT_USAGE;
     }
     if (vrs_count(*ret) != 1) {
         message("--baseline %s holds several recordings, and one is compared with", s->baseline);

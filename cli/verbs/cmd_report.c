@@ -101,11 +101,11 @@ static enum vrs_status ask_trace(const struct vrs_trace *trace, const char *path
                                  struct vrs_error *err)
 {
     const struct report_settings *s = settings;
-    const char *own = s->markdown ? "--markdown"
-                      : s->trust  ? "--trust"
-                      : s->quick  ? "--quick"
-                                  : NULL;
-    if (answer_refuse_of_snapshots(&s->common, own, err) != VRS_OK)
+    const struct snapshot_option own = { .name = s->markdown ? "--markdown"
+                                                 : s->trust  ? "--trust"
+                                                 : s->quick  ? "--quick"
+                                                             : NULL };
+    if (answer_refuse_of_snapshots(&s->common, own.name != NULL ? &own : NULL, err) != VRS_OK)
         return VRS_USAGE;
     struct vrs_trace_options o = { .size = sizeof o, .path = path };
     return vrs_trace_report(trace, &o, ret, err);

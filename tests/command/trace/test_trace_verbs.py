@@ -84,6 +84,33 @@ def test_options_of_snapshots_are_not_ignored(tmp_path, option):
     assert "--replay is of memory snapshots" in said.err
 
 
+@pytest.mark.parametrize("option, instead", [
+    (["--baseline", str(SNAPSHOT)], "vramscope diff A B --fail-over 5% compares two traces"), (["--allow-estimates"], "leave it out"),
+    (["--rules", "rules.txt"], "--max-memory-peak limits the memory of a trace")])
+def test_options_of_check_for_snapshots_alone(tmp_path, option, instead):
+    path = write(tmp_path, "a.json", trace(steps(1000)))
+    (tmp_path / "rules.txt").write_text("")
+    for limit in (["--max-step", "1s"], ["--max-step", "1s", "--max-peak", "1GiB"]):
+        said = run("check", *limit, *option, path, cwd=tmp_path, expect=2)
+        assert said.out == "" and said.err.count("\n") == 1
+        assert f"a.json: a profiler trace, and {option[0]} is of memory snapshots: " in said.err and instead in said.err
+
+
+def test_a_trace_is_no_baseline(tmp_path):
+    path = write(tmp_path, "a.json", trace(steps(1000)))
+    for of in (path, SNAPSHOT):
+        said = run("check", "--max-delta", "5%", "--baseline", path, of, expect=2)
+        assert said.out == "" and said.err.count("\n") == 1
+        assert "--baseline takes a memory snapshot, and" in said.err and "vramscope diff A B --fail-over 5%" in said.err
+
+
+@pytest.mark.parametrize("limit", [["--min-busy", "70%"], ["--max-idle", "30%"], ["--max-step", "1s"], ["--max-memory-peak", "1GiB"]])
+def test_limits_of_traces_alone_on_a_snapshot(limit):
+    said = run("check", *limit, SNAPSHOT, expect=2)
+    assert said.out == "" and said.err.count("\n") == 1
+    assert f"--max-peak, --max-reserved, --no-oom and others ({limit[0][2:]} is one of profiler traces)" in said.err
+
+
 # Limits -------------------------------------------------------------------------------
 
 def check(folder, top, *limits, expect=0, **more):
