@@ -20,7 +20,7 @@
 struct trace_settings {
     struct common common;
     bool ops, kernels, gaps, steps, memory, calls, modules, tree, phases, launches, findings;
-    bool as_framework, stats;
+    bool as_framework, stats, strict;
     struct option_list thresholds;
     struct trace_rewrite rewrite;
     const char *min_share;
@@ -70,6 +70,8 @@ static const struct option_spec options[] = {
     { 0, "stats", NULL,
       "also print to standard error how fast each file was read and how much memory it took",
       OPTION_FLAG, IN(stats), NULL },
+    { 0, "strict", NULL, "exit with 3 where a file is damaged or ends too early", OPTION_FLAG,
+      IN(strict), NULL },
     { 0, "limit", "NAME=VALUE",
       "raise a limit on what a file may contain: nesting, string, strings, items, unpacked",
       OPTION_LIMIT, offsetof(struct common, limits), "nesting= string= strings= items= unpacked=" },
@@ -107,6 +109,18 @@ static struct vrs_trace_options options_of(const struct trace_settings *s, const
                                        .threshold_count = s->thresholds.count,
                                        .min_share = s->min_share,
                                        .by = s->by };
+}
+
+/* What was answered of a damaged file may still not be good enough. */
+static int judge_damage(const struct trace_settings *s, const char *path,
+                        const struct vrs_trace *trace)
+{
+    if (!s->strict || vrs_trace_damages(trace) == 0)
+        return EXIT_DONE;
+    struct vrs_error err = { VRS_CORRUPT, UINT64_MAX,
+                             "damaged or incomplete, and --strict does not ignore that" };
+    message_failure(path, &err);
+    return EXIT_FAILED;
 }
 
 /* One file's answer; result NULL where it has said why there is none. */
@@ -147,6 +161,8 @@ static struct file_answer ask(const struct trace_settings *s, const struct input
     progress_hide();
     if (status == VRS_OK && s->stats)
         trace_stats_say(path, trace, &stats);
+    if (status == VRS_OK)
+        *ret_status = failures_exit(*ret_status, judge_damage(s, path, trace));
     answer.is_timeline = trace != NULL && vrs_trace_is_timeline(trace);
     vrs_close_trace(trace);
     if (status != VRS_OK)
@@ -263,6 +279,9 @@ static bool words_make_sense(const struct trace_settings *s)
         message("--csv writes one table: ask for one part, such as --kernels, or none");
     else if (trace_rewrite_wanted(&s->rewrite) && sections != 0)
         message("--repair and --slice write a trace, which has no parts; leave one of them out");
+    else if (trace_rewrite_wanted(&s->rewrite) && s->strict)
+        message("--repair and --slice take a damaged trace, and --strict none; leave one of them "
+                "out");
     else if (!thresholds_known(s))
         return false;
     else if (vrs_trace_report_check(&words, &err) != VRS_OK)
@@ -309,7 +328,8 @@ const struct command cmd_trace = {
              "Of a memory timeline, as export_memory_timeline() of torch.profiler writes it (.json\n"
              "and .raw.json, plain or packed): the peak and what each category had of it, and the\n"
              "curve.  It has no operators, steps or devices: options for those are refused.\n"
-             "Exit status: 0 done, 2 usage, 3 a file or the system failed, 130 interrupted.\n",
+             "Exit status: 0 done, 2 usage, 3 a file or the system failed, or with --strict a\n"
+             "file is damaged, 130 interrupted.\n",
     .examples = "vramscope trace run.pt.trace.json.gz # the page\n"
                 "vramscope trace run.pt.trace.json.gz --gaps # why the GPU was idle\n"
                 "vramscope trace run.pt.trace.json.gz --ops -n 30 # thirty operators\n"

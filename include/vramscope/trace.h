@@ -57,6 +57,9 @@ VRS_API bool vrs_trace_is_timeline(const struct vrs_trace *trace);
 VRS_API uint64_t vrs_trace_events(const struct vrs_trace *trace);
 VRS_API uint64_t vrs_trace_read_bytes(const struct vrs_trace *trace);
 VRS_API uint64_t vrs_trace_skipped_bytes(const struct vrs_trace *trace);
+/* How many kinds of damage there are in the file, mended, read around or a missing end: the rows of
+ * "file.damage" in VRS_JSON. */
+VRS_API uint32_t vrs_trace_damages(const struct vrs_trace *trace);
 
 /* Columns.  A name is "table.column", as "spans.start"; docs/formats.md lists them.  Times are
  * nanoseconds, and INT64_MIN is a number that the file does not tell. */

@@ -122,6 +122,14 @@ uint64_t vrs_trace_skipped_bytes(const struct vrs_trace *trace)
     return trace->model.skipped_bytes;
 }
 
+uint32_t vrs_trace_damages(const struct vrs_trace *trace)
+{
+    uint32_t kinds = 0;
+    for (uint32_t kind = 0; kind < TRACE_DAMAGES; kind++)
+        kinds += trace->model.damage[kind].count > 0;
+    return kinds;
+}
+
 void vrs_close_trace(struct vrs_trace *trace)
 {
     if (trace == NULL)
