@@ -302,9 +302,9 @@ static enum vrs_status read_packed(struct reading *g, struct window *packed, str
     enum vrs_status status = window_init(&w, source_of_unpack(&u), err);
     if (status == VRS_OK) {
         if (!window_need(&w, 1) && w.failed == VRS_OK)
-            status = vrs_fail_at(err, VRS_CORRUPT, window_offset(packed),
-                                 u.cut ? "the compressed data ends before its first byte"
-                                       : "an empty file, compressed; record it again");
+            status = u.cut ? unpack_fail_cut(&u, "its first byte of data", err)
+                           : vrs_fail_at(err, VRS_CORRUPT, window_offset(packed),
+                                         "an empty file, compressed; record it again");
         if (status == VRS_OK)
             status = read_plain(g, &w, detect_form(&w), err);
         if (status == VRS_OK)

@@ -98,8 +98,25 @@ static void look_at_end(const struct unpack *u, struct trace *t)
 {
     if (u->cut && t->damage[DAMAGE_TRUNCATED].count == 0)
         trace_damaged(t, DAMAGE_TRUNCATED, t->read_bytes);
-    if (u->junk_bytes > 0)
-        trace_damaged(t, DAMAGE_BEHIND, t->read_bytes);
+    if (u->cut)
+        t->cut_stream = (struct cut_stream){ u->codec->name, u->cut_at };
+    t->damage[DAMAGE_CHECKSUM] = (struct damage){ u->wrong_checksums, u->wrong_at };
+    t->damage[DAMAGE_PACKED_BYTES] = (struct damage){ u->junk_bytes, u->junk_at };
+}
+
+/* Of what could not be read: nothing is wrong with it but that the stream around it ends early. */
+static enum vrs_status say_cut(const struct unpack *u, const struct trace *t,
+                               enum vrs_status status, struct vrs_error *err)
+{
+    enum { FORM_BYTES = 5 }; /* fewer do not tell what they begin */
+    if (!u->cut)
+        return status;
+    if (u->given_bytes == 0)
+        return unpack_fail_cut(u, "its first byte of data", err);
+    if (u->given_bytes < FORM_BYTES ||
+        (t->damage[DAMAGE_TRUNCATED].count > 0 && t->events == 0))
+        return unpack_fail_cut(u, "the first whole event", err);
+    return status;
 }
 
 static enum vrs_status read_packed(struct input *in, struct window *packed,
@@ -108,10 +125,13 @@ static enum vrs_status read_packed(struct input *in, struct window *packed,
 {
     struct unpack u;
     TRY(unpack_init(&u, packed, compression, in->limits, &t->events, err));
+    u.lenient = true;
     enum vrs_status status = in->threads > 1 ? read_ahead(in, &u, t, err)
                                        : read_from(source_of_unpack(&u), in->limits, t, err);
     if (status == VRS_OK)
         look_at_end(&u, t);
+    else if (status != VRS_NOMEM)
+        status = say_cut(&u, t, status, err);
     unpack_free(&u);
     return status;
 }

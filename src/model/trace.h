@@ -178,7 +178,8 @@ struct trace_header {
     bool has_stacks, has_shapes;                        /* events have args of them */
 };
 
-/* What was read around, each counted; the first at this byte of the unpacked input. */
+/* What was read around, each counted; the first at this byte of the unpacked input, but for what is
+ * said to be of the packing. */
 enum trace_damage {
     DAMAGE_NO_TIME,      /* an event that lasts, or a link, without a time: dropped */
     DAMAGE_NEGATIVE,     /* a duration below 0: taken as 0 */
@@ -187,6 +188,9 @@ enum trace_damage {
     DAMAGE_NOT_AN_EVENT, /* a value among the events that is no object */
     DAMAGE_TRUNCATED,    /* the file ends within */
     DAMAGE_BEHIND,       /* it goes on behind its end: left out */
+    /* Of the packing, at a byte of the packed input. */
+    DAMAGE_CHECKSUM,     /* one of it is wrong: what it is of is read */
+    DAMAGE_PACKED_BYTES, /* bytes behind it that are no part of it, and not zero: left out */
     /* Of the text; see format/trace/repair.h. */
     DAMAGE_ESCAPE,  /* a backslash before what JSON does not escape: kept as a backslash */
     DAMAGE_CONTROL, /* a control character as such: kept */
@@ -212,6 +216,13 @@ struct damage {
     uint64_t count, first_offset;
 };
 
+/* The packed stream that ends too early, "gzip" or "zstd", and where in the packed bytes; NULL: none
+ * does. */
+struct cut_stream {
+    const char *name;
+    uint64_t at;
+};
+
 struct trace {
     struct strings strings;
     struct tracks tracks;
@@ -224,6 +235,7 @@ struct trace {
     struct trace_header header;
     struct memory_timeline timeline; /* where the file is one: all other tables are empty then */
     struct damage damage[TRACE_DAMAGES];
+    struct cut_stream cut_stream;
     uint64_t events;          /* elements of the list; of a timeline its rows, or its events */
     uint64_t read_bytes;      /* of the unpacked input */
     uint64_t skipped_bytes;   /* of them, those that became nothing because of damage */

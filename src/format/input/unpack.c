@@ -38,9 +38,48 @@ void unpack_free(struct unpack *u)
 
 enum vrs_status unpack_end_early(struct unpack *u, struct vrs_error *err)
 {
-    TRY(window_status(u->packed, err));
+    const struct window *w = u->packed;
+    TRY(window_status(w, err));
     u->ended = u->cut = true;
+    u->cut_at = window_offset(w) + (uint64_t)(w->end - w->at);
     return VRS_OK;
+}
+
+enum vrs_status unpack_fail_cut(const struct unpack *u, const char *before, struct vrs_error *err)
+{
+    return vrs_fail_at(err, VRS_CORRUPT, u->cut_at,
+                       "the %s stream ends early, before %s (offset in the packed bytes); copy the "
+                       "file once more, or record it again",
+                       u->codec->name, before);
+}
+
+bool unpack_skip_zeros(struct unpack *u)
+{
+    struct window *w = u->packed;
+    while (window_need(w, 1)) {
+        while (w->at < w->end && *w->at == 0)
+            w->at++;
+        if (w->at < w->end)
+            return true;
+    }
+    return false;
+}
+
+enum vrs_status unpack_drop_junk(struct unpack *u, struct vrs_error *err)
+{
+    u->junk_at = window_offset(u->packed);
+    while (unpack_skip_zeros(u)) {
+        u->junk_bytes++;
+        u->packed->at++;
+    }
+    u->ended = true;
+    return window_status(u->packed, err);
+}
+
+void unpack_wrong_checksum(struct unpack *u, uint64_t offset)
+{
+    if (u->wrong_checksums++ == 0)
+        u->wrong_at = offset;
 }
 
 enum vrs_status unpack_guard(struct unpack *u, size_t given, uint64_t packed, struct vrs_error *err)

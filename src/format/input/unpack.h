@@ -6,7 +6,8 @@
  *
  * Memory is bounded by the window that the packed stream may ask for.  Damage is VRS_CORRUPT with
  * its offset in the packed bytes.  Where the packed bytes end too early, what they hold is given,
- * then an end, and `cut` is set. */
+ * then an end, and `cut` is set.  To a reader that is `lenient` a wrong checksum is no failure: it
+ * is counted, as all bytes that it is of were given; nor is anything behind the last zstd frame. */
 #ifndef VRS_FORMAT_INPUT_UNPACK_H
 #define VRS_FORMAT_INPUT_UNPACK_H
 
@@ -23,6 +24,7 @@ struct unpack;
 
 /* One compression.  `step` gives 0 to `len` bytes and sets `ended` behind the last. */
 struct unpack_codec {
+    const char *name; /* of the stream, for people */
     enum vrs_status (*init)(struct unpack *u, struct vrs_error *err);
     enum vrs_status (*step)(struct unpack *u, uint8_t *to, size_t len, size_t *ret,
                             struct vrs_error *err);
@@ -41,9 +43,13 @@ struct unpack {
     bool inside;     /* a member or frame has begun and not ended */
     bool begun;      /* the first one has begun */
     bool ended, cut; /* there is no more; and that was too early */
+    bool lenient;    /* set by the reader before the first byte */
 
     uint64_t given_bytes; /* unpacked */
-    uint64_t junk_bytes;  /* not zero, behind the last gzip member */
+    uint64_t junk_bytes;  /* not zero, behind the last member or frame */
+    uint64_t wrong_checksums;
+    /* In the packed bytes: where they end too early, where junk begins, the first wrong checksum. */
+    uint64_t cut_at, junk_at, wrong_at;
 
     /* The run of unpacked bytes during which no record was finished. */
     const uint64_t *finished_records;
@@ -69,6 +75,17 @@ enum vrs_status unpack_guard(struct unpack *u, size_t given, uint64_t packed,
 
 /* For codecs: the packed bytes end inside a member or frame, or their source failed. */
 enum vrs_status unpack_end_early(struct unpack *u, struct vrs_error *err) MUST_CHECK;
+
+/* Likewise: stands at the next packed byte that is not zero; false where there is none. */
+bool unpack_skip_zeros(struct unpack *u);
+/* Likewise: what is left is no part of the stream. */
+enum vrs_status unpack_drop_junk(struct unpack *u, struct vrs_error *err) MUST_CHECK;
+/* Likewise: a checksum that stands at this offset in the packed bytes is wrong. */
+void unpack_wrong_checksum(struct unpack *u, uint64_t offset);
+
+/* For readers: fails with VRS_CORRUPT, since the stream, which is `cut`, ends before what they need. */
+enum vrs_status unpack_fail_cut(const struct unpack *u, const char *before,
+                                struct vrs_error *err) MUST_CHECK;
 
 /* The magic numbers of a frame, of a skippable frame, of the formats from before zstd 0.8. */
 bool zstd_is_frame(uint32_t magic);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <zlib.h>
 
@@ -34,17 +35,6 @@ static void gzip_close(struct unpack *u)
     vec_resize(&u->state, 0, 0);
 }
 
-static bool skip_zeros(struct window *w)
-{
-    while (window_need(w, 1)) {
-        while (w->at < w->end && *w->at == 0)
-            w->at++;
-        if (w->at < w->end)
-            return true;
-    }
-    return false;
-}
-
 /* Stands behind a member: another one, padding, or something that is no part of it. */
 static enum vrs_status next_member(struct unpack *u, struct vrs_error *err)
 {
@@ -53,7 +43,7 @@ static enum vrs_status next_member(struct unpack *u, struct vrs_error *err)
         u->begun = u->inside = true;
         return VRS_OK;
     }
-    if (!skip_zeros(w)) {
+    if (!unpack_skip_zeros(u)) {
         u->ended = true;
         return window_status(w, err);
     }
@@ -64,12 +54,34 @@ static enum vrs_status next_member(struct unpack *u, struct vrs_error *err)
         inflateReset(u->state);
         return VRS_OK;
     }
-    while (skip_zeros(w)) {
-        u->junk_bytes++;
-        w->at++;
-    }
-    u->ended = true;
-    return window_status(w, err);
+    return unpack_drop_junk(u, err);
+}
+
+/* Which of the two numbers behind the data of a member is wrong, by zlib's words; NOT_CHECKED:
+ * something else. */
+enum check { NOT_CHECKED, CHECK_DATA, CHECK_LENGTH };
+
+static enum check failed_check(const z_stream *z)
+{
+    const char *words = z->msg != NULL ? z->msg : "";
+    if (strcmp(words, "incorrect data check") == 0)
+        return CHECK_DATA;
+    return strcmp(words, "incorrect length check") == 0 ? CHECK_LENGTH : NOT_CHECKED;
+}
+
+/* Goes on behind a member, all of which was given, though one of its last two numbers is wrong. */
+static enum vrs_status pass_check(struct unpack *u, enum check check, struct vrs_error *err)
+{
+    enum { NUMBER_BYTES = 4 };
+    struct window *w = u->packed;
+    unpack_wrong_checksum(u, window_offset(w) - NUMBER_BYTES);
+    u->inside = false;
+    if (check == CHECK_LENGTH)
+        return VRS_OK;
+    if (!window_need(w, NUMBER_BYTES))
+        return unpack_end_early(u, err);
+    w->at += NUMBER_BYTES;
+    return VRS_OK;
 }
 
 static enum vrs_status gzip_step(struct unpack *u, uint8_t *to, size_t len, size_t *ret,
@@ -97,6 +109,8 @@ static enum vrs_status gzip_step(struct unpack *u, uint8_t *to, size_t len, size
         return vrs_no_memory(err);
     else if (code == Z_BUF_ERROR && !input && *ret == 0)
         return unpack_end_early(u, err);
+    else if (code == Z_DATA_ERROR && *ret == 0 && u->lenient && failed_check(z) != NOT_CHECKED)
+        return pass_check(u, failed_check(z), err);
     /* What came before damage is given first, in whatever portions the input comes; the next call
      * finds the damage again. */
     else if (code != Z_OK && *ret == 0)
@@ -107,4 +121,4 @@ static enum vrs_status gzip_step(struct unpack *u, uint8_t *to, size_t len, size
     return VRS_OK;
 }
 
-const struct unpack_codec gzip_codec = { gzip_init, gzip_step, gzip_close, 400 };
+const struct unpack_codec gzip_codec = { "gzip", gzip_init, gzip_step, gzip_close, 400 };

@@ -116,14 +116,6 @@ static bool skip_frame(struct window *w)
     return left == 0;
 }
 
-static bool only_zeros_left(struct window *w)
-{
-    while (window_need(w, 1))
-        if (*w->at++ != 0)
-            return false;
-    return true;
-}
-
 static enum vrs_status next_frame(struct unpack *u, struct vrs_error *err)
 {
     struct window *w = u->packed;
@@ -146,12 +138,14 @@ static enum vrs_status next_frame(struct unpack *u, struct vrs_error *err)
         return vrs_fail_at(err, VRS_UNSUPPORTED, offset,
                            "a frame in a format from before zstd 0.8; unpack it with a zstd that "
                            "still reads it");
-    if (only_zeros_left(w)) {
+    if (!unpack_skip_zeros(u)) {
         u->ended = true;
         return window_status(w, err);
     }
     if (w->ended && w->base + (uint64_t)(w->end - w->buffer) - offset < 4)
         return unpack_end_early(u, err);
+    if (u->lenient && u->begun)
+        return unpack_drop_junk(u, err);
     return vrs_fail_at(err, VRS_CORRUPT, offset,
                        "damaged zstd data: no frame begins here (offset in the packed bytes)");
 }
@@ -173,6 +167,13 @@ static enum vrs_status zstd_step(struct unpack *u, uint8_t *to, size_t len, size
     ZSTD_inBuffer in = { w->at, here < u->wanted ? here : u->wanted, 0 };
     ZSTD_outBuffer out = { to, len, 0 };
     size_t code = ZSTD_decompressStream(u->state, &out, &in);
+    if (u->lenient && ZSTD_getErrorCode(code) == ZSTD_error_checksum_wrong) {
+        /* It is read alone, behind all data of its frame, which were given. */
+        unpack_wrong_checksum(u, window_offset(w));
+        w->at += in.size;
+        u->inside = false;
+        return VRS_OK;
+    }
     if (ZSTD_isError(code)) {
         if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
             return vrs_no_memory(err);
@@ -190,4 +191,4 @@ static enum vrs_status zstd_step(struct unpack *u, uint8_t *to, size_t len, size
     return VRS_OK;
 }
 
-const struct unpack_codec zstd_codec = { zstd_init, zstd_step, zstd_close, 2000 };
+const struct unpack_codec zstd_codec = { "zstd", zstd_init, zstd_step, zstd_close, 2000 };

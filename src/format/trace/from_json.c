@@ -21,10 +21,12 @@ static enum vrs_status check(const struct reading *r, const struct json_end *end
     if (!r->has_events && !end->cut)
         return vrs_fail(err, VRS_UNSUPPORTED,
                         "JSON without a list of events (traceEvents): this is no profiler trace");
+    if (r->trace->events == 0 && end->cut)
+        return vrs_fail_at(err, VRS_CORRUPT, end->offset,
+                           "the file ends before the first whole event");
     if (r->trace->events == 0)
-        return vrs_fail(err, end->cut ? VRS_CORRUPT : VRS_UNSUPPORTED,
-                        end->cut ? "the file ends before the first whole event"
-                                 : "a list without an event: this is no profiler trace");
+        return vrs_fail(err, VRS_UNSUPPORTED,
+                        "a list without an event: this is no profiler trace");
     return VRS_OK;
 }
 
@@ -32,9 +34,10 @@ static enum vrs_status check(const struct reading *r, const struct json_end *end
 static enum vrs_status conclude(const struct json_end *end, struct reading *r,
                                 struct vrs_error *err)
 {
-    TRY(check(r, end, err));
+    /* Before it is known that there is something to show: who reads it knows what else is cut. */
     if (end->cut)
         trace_damaged(r->trace, DAMAGE_TRUNCATED, end->offset);
+    TRY(check(r, end, err));
     r->trace->read_bytes = end->offset;
     events_finish(&r->events);
     return VRS_OK;

@@ -17,7 +17,7 @@ static void put_damage(struct buf *to, const struct style *style, const struct t
     buf_init(&words, SIZE_MAX / 2);
     for (uint32_t i = 0; i < f->damages; i++) {
         buf_text(&words, words.len == 0 ? "" : ", ");
-        trace_damage_words(&words, style, &f->damage[i]);
+        trace_damage_words(&words, style, f, &f->damage[i]);
     }
     if (words.len > 0)
         envelope_words(to, style, "damage", &words);

@@ -94,20 +94,43 @@ static const struct {
     [DAMAGE_UNORDERED] = { "row", " with a time before the row above, taken as that time" },
 };
 
-void trace_damage_words(struct buf *to, const struct style *style, const struct damage_row *damage)
+/* Where the file ends too early, and the stream in which it is packed where that does. */
+static void put_cut(struct buf *to, const struct cut_stream *stream, uint64_t offset)
 {
-    if (damage->kind == DAMAGE_TRUNCATED) {
-        buf_format(to, "the file ends too early, at byte %llu; the whole events before are kept",
-                   (unsigned long long)damage->first_offset);
+    if (stream->name == NULL)
+        buf_format(to, "the file ends too early, at byte %llu", (unsigned long long)offset);
+    else
+        buf_format(to, "the %s stream ends too early, at byte %llu of the file, which is byte %llu "
+                   "unpacked",
+                   stream->name, (unsigned long long)stream->at, (unsigned long long)offset);
+    buf_text(to, "; the whole events before are kept");
+}
+
+void trace_damage_words(struct buf *to, const struct style *style, const struct trace_file *file,
+                        const struct damage_row *damage)
+{
+    unsigned long long offset = damage->first_offset;
+    switch (damage->kind) {
+    case DAMAGE_TRUNCATED:
+        put_cut(to, &file->cut_stream, damage->first_offset);
         return;
-    }
-    if (damage->kind == DAMAGE_BEHIND) {
-        buf_format(to, "what stands behind the end of the trace, at byte %llu, is left out",
-                   (unsigned long long)damage->first_offset);
+    case DAMAGE_BEHIND:
+        buf_format(to, "what stands behind the end of the trace, at byte %llu, is left out", offset);
         return;
+    case DAMAGE_CHECKSUM:
+        human_counted(to, damage->count, "wrong checksum", style->ascii);
+        buf_format(to, " of the packing, at byte %llu of the file; what it unpacks to is shown, and "
+                   "may be wrong",
+                   offset);
+        return;
+    case DAMAGE_PACKED_BYTES:
+        human_counted(to, damage->count, "byte", style->ascii);
+        buf_format(to, " behind the packed data, from byte %llu of the file on, left out", offset);
+        return;
+    default:
+        human_counted(to, damage->count, damage_words[damage->kind].noun, style->ascii);
+        buf_text(to, damage_words[damage->kind].words);
     }
-    human_counted(to, damage->count, damage_words[damage->kind].noun, style->ascii);
-    buf_text(to, damage_words[damage->kind].words);
 }
 
 static void put_ns(struct buf *to, int64_t ns)

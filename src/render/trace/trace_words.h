@@ -9,7 +9,8 @@
 #include "render/write/human.h"
 
 /* "2 events without a time, which were left out" */
-void trace_damage_words(struct buf *to, const struct style *style, const struct damage_row *damage);
+void trace_damage_words(struct buf *to, const struct style *style, const struct trace_file *file,
+                        const struct damage_row *damage);
 
 /* "device 0 (NVIDIA H100)" */
 void trace_device_words(struct buf *to, const struct style *style, const struct trace_device *d);

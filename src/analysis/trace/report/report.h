@@ -39,6 +39,7 @@ struct trace_file {
     bool complete;
     struct damage_row *damage;
     uint32_t damages;
+    struct cut_stream cut_stream; /* in which it is packed, where that ends too early */
 };
 
 /* A device that the header lists. */
