@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,28 @@ static bool is_own(const char *path)
     return (ends(path, len, ".html") || ends(path, len, ".json")) && vrs_is_own(path);
 }
 
+/* Takes the path over; what cannot be kept is not named. */
+static void leave_out(struct inputs *inputs, char *path, bool is_folder)
+{
+    uint32_t room = inputs->left_outs + 1;
+    struct left_out *grown = inputs->left_out;
+    /* Twice the room each time there is a power of two of them. */
+    if ((inputs->left_outs & room) == 0 && path != NULL)
+        grown = realloc(grown, 2 * (size_t)room * sizeof *grown);
+    if (path == NULL || grown == NULL) {
+        free(path);
+        return;
+    }
+    inputs->left_out = grown;
+    inputs->left_out[inputs->left_outs++] = (struct left_out){ path, is_folder };
+}
+
+static int by_folder_and_path(const void *a, const void *b)
+{
+    const struct left_out *x = a, *y = b;
+    return x->is_folder != y->is_folder ? y->is_folder - x->is_folder : strcmp(x->path, y->path);
+}
+
 static int add_folder(struct inputs *inputs, const char *folder)
 {
     DIR *listing = opendir(folder);
@@ -92,22 +115,25 @@ static int add_folder(struct inputs *inputs, const char *folder)
     int wrong = EXIT_DONE;
     const struct dirent *entry;
     while (wrong == EXIT_DONE && (entry = readdir(listing)) != NULL) {
-        struct stat facts;
-        if (!is_candidate(entry->d_name))
+        struct stat facts = { 0 };
+        if (entry->d_name[0] == '.')
             continue;
         char *path = joined(folder, entry->d_name);
         /* Reading a pipe would wait for its writer, and what was written of recordings is none. */
         bool regular = path == NULL || (stat(path, &facts) == 0 && S_ISREG(facts.st_mode));
-        bool own = path != NULL && regular && is_own(path);
+        bool candidate = is_candidate(entry->d_name);
+        bool own = path != NULL && candidate && regular && is_own(path);
         if (own && inputs->run == NULL && strcmp(entry->d_name, "run.json") == 0)
             inputs->run = path;
-        else if (own || !regular)
-            free(path);
+        else if (!candidate || own || !regular)
+            leave_out(inputs, path, S_ISDIR(facts.st_mode));
         else
             wrong = add(inputs, path, true);
     }
     closedir(listing);
     uint32_t count = inputs->count - first;
+    if (inputs->left_outs > 0)
+        qsort(inputs->left_out, inputs->left_outs, sizeof *inputs->left_out, by_folder_and_path);
     if (wrong == EXIT_DONE && count == 0) {
         message("%s: no recording in this folder; they end in .pickle, .pkl, .json or .html, "
                 "also with .gz or .zst",
@@ -262,6 +288,36 @@ int inputs_find(int count, char *const *names, struct inputs *ret)
     return twins != EXIT_DONE ? twins : wrong;
 }
 
+/* Those from `first` on that are of one kind, in one line. */
+static uint32_t say_some(const struct inputs *inputs, uint32_t first, const char *why)
+{
+    enum { SHOWN = 5 };
+    char text[PATH_MAX] = "", more[24] = "";
+    uint32_t end = first;
+    size_t len = 0;
+    for (; end < inputs->left_outs &&
+           inputs->left_out[end].is_folder == inputs->left_out[first].is_folder;
+         end++) {
+        const char *path = inputs->left_out[end].path;
+        if (end - first < SHOWN && len + strlen(path) + 3 < sizeof text)
+            len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", len > 0 ? ", " : "",
+                                    path);
+    }
+    if (end - first > SHOWN)
+        snprintf(more, sizeof more, " and %u more", (unsigned)(end - first - SHOWN));
+    message("left out: %s%s: %s", text, more, why);
+    return end;
+}
+
+void inputs_say_left_out(const struct inputs *inputs)
+{
+    uint32_t at = 0;
+    if (inputs->left_outs > 0 && inputs->left_out[0].is_folder)
+        at = say_some(inputs, at, "folders inside a folder; name them to read them");
+    if (at < inputs->left_outs)
+        say_some(inputs, at, "no traces by name or kind, or answers that vramscope wrote");
+}
+
 void inputs_sort(struct inputs *inputs)
 {
     if (inputs->count > 1)
@@ -272,7 +328,10 @@ void inputs_free(struct inputs *inputs)
 {
     for (uint32_t i = 0; i < inputs->count; i++)
         free(inputs->at[i].path);
+    for (uint32_t i = 0; i < inputs->left_outs; i++)
+        free(inputs->left_out[i].path);
     free(inputs->at);
+    free(inputs->left_out);
     free(inputs->run);
     *inputs = (struct inputs){ 0 };
 }

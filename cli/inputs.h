@@ -11,11 +11,19 @@ struct input {
     bool other; /* it was read, and is no recording */
 };
 
+/* What lies in a folder beside the files that stand for it, but for hidden ones. */
+struct left_out {
+    char *path; /* owned */
+    bool is_folder;
+};
+
 struct inputs {
     struct input *at;
     uint32_t count, room;
     bool several; /* more than one argument, or a folder: the answer is for a set */
     char *run;    /* run.json of the only argument, the folder of a `vramscope run`; NULL: none */
+    struct left_out *left_out; /* by path, folders first */
+    uint32_t left_outs;
 };
 
 /* A folder stands for the files in it whose names end like recordings, by name; other things in
@@ -27,6 +35,8 @@ int inputs_find_pair(int count, char *const *names, struct inputs *ret);
 /* By path: an answer about a set is the same in whatever order its files were named. */
 void inputs_sort(struct inputs *inputs);
 void inputs_free(struct inputs *inputs);
+/* Names what of the folders was left out, and why; of many the first. */
+void inputs_say_left_out(const struct inputs *inputs);
 
 /* Does the operand have a name?  False when it has said that this is empty. */
 bool input_is_named(const char *path);

@@ -309,6 +309,7 @@ static int run(const struct command *self, int argc, char **argv)
         return trace_rewrite_run(&settings.common, &settings.rewrite, files, argv);
     int found = inputs_find(files, argv, &inputs);
     inputs_sort(&inputs);
+    inputs_say_left_out(&inputs);
     if (found == EXIT_USAGE || answer_output_is_input("-o", settings.common.output, &inputs))
         found = EXIT_USAGE;
     else if (inputs.count > 0)
