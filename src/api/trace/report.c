@@ -75,7 +75,7 @@ static enum vrs_status join_reports(struct vrs_result *joined,
     (void)parts;
     (void)count;
     if (set == NULL ||
-        !job_of_files(joined->set.answers, joined->set.count, joined->arena, &set->ranks))
+        !job_of_files(joined->set.answers, joined->set.count, joined->arena, set))
         return vrs_no_memory(err);
     joined->set.more = set;
     return VRS_OK;

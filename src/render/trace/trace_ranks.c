@@ -74,6 +74,19 @@ static void put_sentence(struct buf *to, const struct style *style, const struct
     buf_end(&words, to);
 }
 
+void trace_same_rank_text(struct buf *to, const struct style *style, const struct same_rank *same)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    escape_text(&words, same->path, style->ascii);
+    buf_text(&words, " and ");
+    escape_text(&words, same->other_path, style->ascii);
+    buf_format(&words, " are both of rank %lld %s, so no ranks are compared; name one file of each",
+               (long long)same->rank, by_words(same->by));
+    envelope_words(to, style, "ranks", &words);
+    buf_end(&words, to);
+}
+
 static void fill_rank(struct cells *cells, const void *from, uint32_t i, str *cell)
 {
     const struct trace_ranks *r = from;

@@ -262,6 +262,16 @@ static void put_ranks(struct buf *to, const struct trace_report *r, const struct
     trace_ranks_text(to, &options->style, ranks, options->rows);
 }
 
+static void put_set(struct buf *to, const struct trace_report *reports,
+                    const struct trace_set *set, const struct render_options *options)
+{
+    put_ranks(to, &reports[0], set->ranks, options);
+    if (set->same_rank == NULL || reports[0].sections != 0)
+        return;
+    buf_char(to, '\n');
+    trace_same_rank_text(to, &options->style, set->same_rank);
+}
+
 void trace_answer_text(struct out *out, const struct answer_set *set, bool several,
                 const struct render_options *options)
 {
@@ -278,5 +288,5 @@ void trace_answer_text(struct out *out, const struct answer_set *set, bool sever
         out_flush(out, OUT_ENOUGH);
     }
     if (several && set->more != NULL)
-        put_ranks(&out->text, &reports[0], ((const struct trace_set *)set->more)->ranks, options);
+        put_set(&out->text, reports, set->more, options);
 }

@@ -72,6 +72,62 @@ def test_files_of_no_job(tmp_path):
     assert ranks_of(*same) is None
 
 
+def same_rank_of(*paths):
+    doc = run("trace", "-j", *paths, expect=0).json()
+    assert doc["ranks"] is None
+    return doc["same_rank"]
+
+
+def test_two_files_of_one_rank(tmp_path):
+    """None of them is chosen, whatever their names say; who is meant is said."""
+    of = {"rank0.json": 0, "rank1.json": 1, "rank7.json": 0}
+    paths = [write(tmp_path, name, trace(rank_events(*RANKS[rank]), distributedInfo={"rank": rank, "world_size": 2}))
+             for name, rank in of.items()]
+    assert same_rank_of(*paths) == {"ranked_by": "distributed_info", "rank": 0, "path": str(paths[0]), "other_path": str(paths[2])}
+    said = run("trace", ".", cwd=tmp_path, expect=0)
+    assert "ranks ./rank0.json and ./rank7.json are both of rank 0 by distributedInfo" in " ".join(said.out.split())
+    paths[2].unlink()
+    assert run("trace", "-j", *paths[:2], expect=0).json()["same_rank"] is None and ranks_of(*paths[:2]) is not None
+    # Jobs of one rank each are told apart by their names.
+    alone = [write(tmp_path, "rank%d.json" % rank, trace(rank_events(*RANKS[rank]), distributedInfo={"rank": 0, "world_size": 1}))
+             for rank in (0, 1)]
+    check(ranks_of(*alone), "name")
+
+
+def test_two_files_of_one_rank_by_name(tmp_path):
+    paths = [write(tmp_path, name, trace(rank_events(*RANKS[0]))) for name in ("rank0.json", "rank1.json", "old_rank1.json")]
+    assert same_rank_of(*paths) == {"ranked_by": "name", "rank": 1, "path": str(paths[2]), "other_path": str(paths[1])}
+    assert "are both of rank 1 by the names of the files" in " ".join(run("trace", *paths, expect=0).out.split())
+    # All of one number, or one without: no ranks at all.
+    assert same_rank_of(*paths[1:]) is None
+    assert same_rank_of(*paths, write(tmp_path, "a.json", trace(rank_events(*RANKS[0])))) is None
+
+
+def test_what_of_a_folder_is_left_out(tmp_path):
+    for rank in (0, 1):
+        write(tmp_path, "rank%d.json" % rank, trace(rank_events(*RANKS[rank])))
+    assert run("trace", ".", cwd=tmp_path, expect=0).err == ""
+    (tmp_path / "deep").mkdir()
+    write(tmp_path / "deep", "rank2.json", trace(rank_events(*RANKS[0])))
+    for i in range(7):
+        (tmp_path / ("notes%d.txt" % i)).write_text("x")
+    (tmp_path / ".hidden").write_text("x")
+    (tmp_path / "config.json").write_text('{"a": 1}')
+    (tmp_path / "esc\x1b.txt").write_text("x")
+    run("trace", "-j", ".", "-o", "answer.json", cwd=tmp_path, expect=0)
+    said = run("trace", ".", cwd=tmp_path, expect=0)
+    lines = said.err.splitlines()
+    assert lines[0] == "vramscope: left out: ./deep: folders inside a folder; name them to read them"
+    assert lines[1] == ("vramscope: left out: ./answer.json, ./esc\\x1b.txt, ./notes0.txt, ./notes1.txt, ./notes2.txt and 4 more: "
+                        "no traces by name or kind, or answers that vramscope wrote")
+    assert lines[2].startswith("vramscope: ./config.json: JSON without a list of events") and len(lines) == 3
+    assert "hidden" not in said.err and "2 ranks" in said.out
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "inner").mkdir()
+    none = run("trace", "empty", cwd=tmp_path, expect=3).err
+    assert "no recording in this folder" in none and "left out: empty/inner: folders inside" in none
+
+
 def test_ranks_merged_into_a_file(tmp_path):
     """Whoever launched it, device numbers are the same on every host."""
     for devices in ((0, 1), (0, 0)):

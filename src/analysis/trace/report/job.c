@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/attribution/rank_of_path.h"
 #include "base/field.h"
@@ -43,21 +44,45 @@ bool job_of_file(const struct rank_parts *parts, struct arena *arena,
     return units < 2 || compare(unit, units, "process", arena, ret);
 }
 
-static int by_number(const void *a, const void *b)
+static int by_rank(const void *a, const void *b)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    const struct rank_unit *x = a, *y = b;
+    return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
+                              : str_compare(x->path, y->path);
 }
 
-/* Whether each has one of its own. */
-static bool are_different(const struct rank_unit *unit, uint32_t units, int64_t *room)
+/* What the ranks of files are to each other. */
+struct kinship {
+    bool are_known, are_different;
+    bool are_several;  /* two different ones at least */
+    uint32_t twin;     /* in `room`: the first of two that are equal */
+};
+
+/* `room` is then the units by rank. */
+static struct kinship kinship_of(const struct rank_unit *unit, uint32_t units,
+                                 struct rank_unit *room)
 {
-    for (uint32_t i = 0; i < units; i++)
-        room[i] = unit[i].rank;
-    qsort(room, units, sizeof *room, by_number);
-    for (uint32_t i = 0; i < units; i++)
-        if (room[i] < 0 || (i > 0 && room[i] == room[i - 1]))
-            return false;
+    struct kinship k = { .are_known = true, .are_different = true };
+    memcpy(room, unit, units * sizeof *room);
+    qsort(room, units, sizeof *room, by_rank);
+    k.are_known = room[0].rank >= 0;
+    k.are_several = room[0].rank != room[units - 1].rank;
+    for (uint32_t i = units - 1; i > 0; i--)
+        if (room[i].rank == room[i - 1].rank) {
+            k.are_different = false;
+            k.twin = i - 1;
+        }
+    return k;
+}
+
+static bool say_same(const struct rank_unit *twin, static_text by, struct arena *arena,
+                     struct trace_set *ret)
+{
+    struct same_rank *same = arena_array(arena, struct same_rank, 1);
+    if (same == NULL)
+        return false;
+    *same = (struct same_rank){ by, twin[0].rank, twin[0].path, twin[1].path };
+    ret->same_rank = same;
     return true;
 }
 
@@ -70,29 +95,70 @@ static bool are_of_one_job(const struct trace_report *report, uint32_t reports)
     return true;
 }
 
-bool job_of_files(const struct trace_report *report, uint32_t reports, struct arena *arena,
-                  const struct trace_ranks **ret)
+/* By what the files themselves say; `*ret_told`: that is enough.  Jobs of one rank are many jobs. */
+static bool by_info(const struct trace_report *report, const struct rank_unit *unit,
+                    uint32_t units, struct rank_unit *room, struct arena *arena, bool *ret_told,
+                    struct trace_set *ret)
 {
-    *ret = NULL;
+    const static_text by = "distributed_info";
+    struct kinship k = kinship_of(unit, units, room);
+    *ret_told = are_of_one_job(report, units) && k.are_known &&
+                (k.are_different || report[0].capture.world_size > 1);
+    if (!*ret_told)
+        return true;
+    return k.are_different ? compare(unit, units, by, arena, &ret->ranks)
+                           : say_same(&room[k.twin], by, arena, ret);
+}
+
+static bool by_name(struct rank_unit *unit, uint32_t units, struct rank_unit *room,
+                    struct arena *arena, struct trace_set *ret)
+{
+    const static_text by = "name";
+    for (uint32_t i = 0; i < units; i++)
+        unit[i].rank = rank_of_path(unit[i].path);
+    struct kinship k = kinship_of(unit, units, room);
+    if (!k.are_known)
+        return true;
+    if (k.are_different)
+        return compare(unit, units, by, arena, &ret->ranks);
+    /* Files that all have one number are no ranks. */
+    return !k.are_several || say_same(&room[k.twin], by, arena, ret);
+}
+
+bool job_of_files(const struct trace_report *report, uint32_t reports, struct arena *arena,
+                  struct trace_set *ret)
+{
+    *ret = (struct trace_set){ .ranks = NULL };
+    if (reports < 2)
+        return true;
     for (uint32_t i = 0; i < reports; i++)
-        if (reports < 2 || report[i].rank.parts != 1)
+        if (report[i].rank.parts != 1)
             return true;
     struct rank_unit *unit = arena_array(arena, struct rank_unit, reports);
-    int64_t *room = arena_array(arena, int64_t, reports);
+    struct rank_unit *room = arena_array(arena, struct rank_unit, reports);
     if (unit == NULL || room == NULL)
         return false;
     for (uint32_t i = 0; i < reports; i++)
         unit[i] = (struct rank_unit){ report[i].file.path, report[i].capture.rank,
                                       &report[i].rank.part[0] };
-    if (are_of_one_job(report, reports) && are_different(unit, reports, room))
-        return compare(unit, reports, "distributed_info", arena, ret);
-    for (uint32_t i = 0; i < reports; i++)
-        unit[i].rank = rank_of_path(report[i].file.path);
-    return !are_different(unit, reports, room) || compare(unit, reports, "name", arena, ret);
+    bool told = false;
+    if (!by_info(report, unit, reports, room, arena, &told, ret))
+        return false;
+    return told || by_name(unit, reports, room, arena, ret);
 }
+
+static const struct field same_fields[] = {
+    { "ranked_by", NULL, UNIT_NONE, FIELD_WORD, FIELD_AT(struct same_rank, by) },
+    { "rank", NULL, UNIT_NUMBER, FIELD_SIGNED, FIELD_AT(struct same_rank, rank) },
+    { "path", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct same_rank, path) },
+    { "other_path", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct same_rank, other_path) },
+};
+static const struct row_type same_row_type = ROW_TYPE("same_rank", struct same_rank, same_fields);
 
 static const struct field set_fields[] = {
     { "ranks", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct trace_set, ranks),
       .row = &trace_ranks_row_type, .pointer = true },
+    { "same_rank", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct trace_set, same_rank),
+      .row = &same_row_type, .pointer = true },
 };
 const struct row_type trace_set_row_type = ROW_TYPE("trace_set", struct trace_set, set_fields);
