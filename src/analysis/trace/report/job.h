@@ -9,6 +9,7 @@
 #include "analysis/trace/report/report.h"
 #include "base/arena.h"
 #include "base/field.h"
+#include "base/str.h"
 
 /* Of one file, into which several ranks were merged; NULL where it is of one.  False when out of
  * memory. */
