@@ -109,7 +109,8 @@ static enum vrs_status say_cut(const struct unpack *u, const struct trace *t,
                                enum vrs_status status, struct vrs_error *err)
 {
     enum { FORM_BYTES = 5 }; /* fewer do not tell what they begin */
-    if (!u->cut)
+    /* Who gave up, or reached a limit, has not seen the end. */
+    if (!u->cut || (status != VRS_CORRUPT && status != VRS_UNSUPPORTED))
         return status;
     if (u->given_bytes == 0)
         return unpack_fail_cut(u, "its first byte of data", err);
@@ -130,7 +131,7 @@ static enum vrs_status read_packed(struct input *in, struct window *packed,
                                        : read_from(source_of_unpack(&u), in->limits, t, err);
     if (status == VRS_OK)
         look_at_end(&u, t);
-    else if (status != VRS_NOMEM)
+    else
         status = say_cut(&u, t, status, err);
     unpack_free(&u);
     return status;
