@@ -83,7 +83,12 @@ static void check_timeline(const struct trace *t)
             "each event did something");
 }
 
-static void check_rest(const struct trace *t)
+static bool is_of_packing(int kind)
+{
+    return kind == DAMAGE_CHECKSUM || kind == DAMAGE_PACKED_BYTES;
+}
+
+static void check_rest(const struct trace *t, size_t size)
 {
     for (uint32_t i = 0; i < t->flows.rows.len; i++)
         require(t->flows.track[i] < t->tracks.rows.len, "an end of a link has a track");
@@ -102,7 +107,11 @@ static void check_rest(const struct trace *t)
     require(t->skipped_bytes <= t->read_bytes, "what was skipped was read");
     require(t->damage[DAMAGE_TRUNCATED].count <= 1, "a file ends once");
     for (int kind = 0; kind < TRACE_DAMAGES; kind++)
-        require(t->damage[kind].first_offset <= t->read_bytes, "damage has a place");
+        require(t->damage[kind].first_offset <= (is_of_packing(kind) ? size : t->read_bytes),
+                "damage has a place");
+    require(t->cut_stream.name == NULL ||
+                (t->damage[DAMAGE_TRUNCATED].count == 1 && t->cut_stream.at == size),
+            "a stream that ends early ends with the file");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -117,7 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     check_spans(&whole);
-    check_rest(&whole);
+    check_rest(&whole, size);
     require(trace_same(&whole, &portions), "portions change no trace");
     trace_free(&whole);
     trace_free(&portions);

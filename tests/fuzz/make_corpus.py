@@ -66,6 +66,9 @@ HAND_TRACES = {
     "header": b'{"path":"C:\\cuda","traceEvents" : [' + EVENT + b'],"x":01}', "garbage": b"[" + EVENT + b", #!garbage [1,{] " + EVENT + b"]",
     "no-numbers": b'[{"ph":"X","ts":1,"dur":Infinity},{"ph":"X","ts":NaN,"dur":"Infinity"},{"ph":"X","ts":1e400,"dur":1e400}]', "two-files": b"[" + EVENT + b"]\n[" + EVENT + b"]",
     "gzip-damage": bytes.fromhex("1f8b080000005d00fc5ddbff7f0000fc5d"), "category": b'[{"ph":"X","cat":"M\xefR","ts":0}]',
+    "gzip-checksum": writers.gzipped(b"[" + EVENT + b"]")[:-8] + bytes(8) + writers.gzipped(b""), "gzip-junk": writers.gzipped(b"[" + EVENT + b"]") + b"\0junk",
+    "gzip-early": writers.gzipped(b"[" + EVENT + b"]")[:30], "zstd-junk": writers.zstd(b"[" + EVENT + b"]", program=False) + b"some junk",
+    "zstd-checksum": bytes.fromhex("28b52ffd04589900005b7b227068223a2258222c227473223a317d5dbff79fe6") + writers.zstd(b"\n", program=False),  # of [{"ph":"X","ts":1}]
     "half-pair": b'[{"ph":"X","name":"\\ud83d","ts":1,"args":{"a":N/A}}]',
     "range": b'[{"ph":"X","ts":1e30,"dur":-1},{"ph":"X","ts":-9223372036854775.808,"dur":1e19},{"ph":"f","ts":0,"id":123456789012345678901234567890}]'}
 
