@@ -193,7 +193,8 @@ static int refuse_words(const struct export_settings *s, const char *path,
     return failure_exit(why->status);
 }
 
-/* Whether the words make sense, of a recording or of a trace; `path` is NULL where it is not one. */
+/* Whether the words make sense, of a recording or of a trace; `path` is NULL where not one file is
+ * named. */
 static int check_words(const struct export_settings *s, const char *path)
 {
     struct vrs_export_options words = options_of(s, NULL);

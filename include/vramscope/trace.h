@@ -40,8 +40,8 @@ VRS_API enum vrs_status vrs_open_any_stream(int64_t (*read)(void *arg, void *byt
                                             const struct vrs_open_options *options,
                                             struct vrs_file **ret_file,
                                             struct vrs_trace **ret_trace, struct vrs_error *err);
-/* Whether a path holds a trace, by the same bytes, which are read alone: of a pipe they are gone then.
- * What cannot be read, or has no name ("-"), holds none. */
+/* Whether a path holds a trace, by the same bytes, which are read alone: of a pipe they are gone
+ * then.  What cannot be read, or has no name ("-"), holds none. */
 VRS_API bool vrs_is_trace(const char *path);
 VRS_API void vrs_close_trace(struct vrs_trace *trace);
 

@@ -216,8 +216,8 @@ struct damage {
     uint64_t count, first_offset;
 };
 
-/* The packed stream that ends too early, "gzip" or "zstd", and where in the packed bytes; NULL: none
- * does. */
+/* The packed stream that ends too early, "gzip" or "zstd", and where in the packed bytes; NULL:
+ * none does. */
 struct cut_stream {
     const char *name;
     uint64_t at;

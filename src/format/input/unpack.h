@@ -48,7 +48,8 @@ struct unpack {
     uint64_t given_bytes; /* unpacked */
     uint64_t junk_bytes;  /* not zero, behind the last member or frame */
     uint64_t wrong_checksums;
-    /* In the packed bytes: where they end too early, where junk begins, the first wrong checksum. */
+    /* In the packed bytes: where they end too early, where junk begins, the first wrong
+     * checksum. */
     uint64_t cut_at, junk_at, wrong_at;
 
     /* The run of unpacked bytes during which no record was finished. */
@@ -83,7 +84,8 @@ enum vrs_status unpack_drop_junk(struct unpack *u, struct vrs_error *err) MUST_C
 /* Likewise: a checksum that stands at this offset in the packed bytes is wrong. */
 void unpack_wrong_checksum(struct unpack *u, uint64_t offset);
 
-/* For readers: fails with VRS_CORRUPT, since the stream, which is `cut`, ends before what they need. */
+/* For readers: fails with VRS_CORRUPT, since the stream, which is `cut`, ends before what they
+ * need. */
 enum vrs_status unpack_fail_cut(const struct unpack *u, const char *before,
                                 struct vrs_error *err) MUST_CHECK;
 

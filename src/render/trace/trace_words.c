@@ -100,7 +100,8 @@ static void put_cut(struct buf *to, const struct cut_stream *stream, uint64_t of
     if (stream->name == NULL)
         buf_format(to, "the file ends too early, at byte %llu", (unsigned long long)offset);
     else
-        buf_format(to, "the %s stream ends too early, at byte %llu of the file, which is byte %llu "
+        buf_format(to,
+                   "the %s stream ends too early, at byte %llu of the file, which is byte %llu "
                    "unpacked",
                    stream->name, (unsigned long long)stream->at, (unsigned long long)offset);
     buf_text(to, "; the whole events before are kept");
@@ -115,11 +116,13 @@ void trace_damage_words(struct buf *to, const struct style *style, const struct 
         put_cut(to, &file->cut_stream, damage->first_offset);
         return;
     case DAMAGE_BEHIND:
-        buf_format(to, "what stands behind the end of the trace, at byte %llu, is left out", offset);
+        buf_format(to, "what stands behind the end of the trace, at byte %llu, is left out",
+                   offset);
         return;
     case DAMAGE_CHECKSUM:
         human_counted(to, damage->count, "wrong checksum", style->ascii);
-        buf_format(to, " of the packing, at byte %llu of the file; what it unpacks to is shown, and "
+        buf_format(to,
+                   " of the packing, at byte %llu of the file; what it unpacks to is shown, and "
                    "may be wrong",
                    offset);
         return;

@@ -177,7 +177,8 @@ static void damage_of_the_packing_is_no_cut(void **state)
 
 typedef void put_packed(struct buf *to, str bytes);
 
-/* A trace in one member or frame of 70,001 bytes and another one; returns where the second begins. */
+/* A trace in one member or frame of 70,001 bytes and another one; returns where the second
+ * begins. */
 static size_t put_parts(struct buf *to, put_packed *put, const struct buf *text)
 {
     str whole = buf_slice(text), head = { whole.ptr, 70001 };

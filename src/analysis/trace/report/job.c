@@ -54,8 +54,8 @@ static int by_rank(const void *a, const void *b)
 /* What the ranks of files are to each other. */
 struct kinship {
     bool are_known, are_different;
-    bool are_several;  /* two different ones at least */
-    uint32_t twin;     /* in `room`: the first of two that are equal */
+    bool are_several; /* two different ones at least */
+    uint32_t twin;    /* in `room`: the first of two that are equal */
 };
 
 /* `room` is then the units by rank. */
@@ -95,7 +95,8 @@ static bool are_of_one_job(const struct trace_report *report, uint32_t reports)
     return true;
 }
 
-/* By what the files themselves say; `*ret_told`: that is enough.  Jobs of one rank are many jobs. */
+/* By what the files themselves say; `*ret_told`: that is enough.  Jobs of one rank are many
+ * jobs. */
 static bool by_info(const struct trace_report *report, const struct rank_unit *unit,
                     uint32_t units, struct rank_unit *room, struct arena *arena, bool *ret_told,
                     struct trace_set *ret)
