@@ -307,18 +307,21 @@ static void add_totals(struct call_paths *c)
 static bool tree_make(const struct trace_study *s, struct arena *arena, struct call_paths *c)
 {
     const struct spans *spans = &s->trace->spans;
-    uint32_t *track = arena_array(arena, uint32_t, spans->rows.len);
     c->of = arena_array(arena, uint32_t, spans->rows.len);
-    if (track == NULL || c->of == NULL)
+    if (c->of == NULL)
         return false;
+    /* The tracks of calls, until their trees are made, then their paths: memory is short here. */
     for (uint32_t row = 0; row < spans->rows.len; row++) {
         uint8_t kind = spans->kind[row];
         bool is_call = kind == SPAN_OP || kind == SPAN_PYTHON || span_is_call(kind) ||
                        (s->is_foreign && kind == SPAN_OTHER);
-        track[row] = is_call ? spans->track[row] : NO_ROW;
-        c->of[row] = NO_ROW;
+        c->of[row] = is_call ? spans->track[row] : NO_ROW;
     }
-    if (!forest_make(s->trace, s->sorted, track, arena, &c->forest) || !paths_find(s, arena, c))
+    if (!forest_make(s->trace, s->sorted, c->of, arena, &c->forest))
+        return false;
+    for (uint32_t row = 0; row < spans->rows.len; row++)
+        c->of[row] = NO_ROW;
+    if (!paths_find(s, arena, c))
         return false;
     c->several_processes = has_several_processes(s->trace, c);
     return true;
