@@ -94,7 +94,7 @@ struct round {
     bool certain;     /* that what was put together is what one reader would have read */
     bool ended;       /* the list, in a part that was taken; it ends at `end` */
     uint64_t end;
-    struct lock *lock; /* of `over`, which all threads read */
+    struct lock *lock; /* of `over`, and of which parts are done */
     bool over;         /* no further part is wanted */
     enum vrs_status status; /* of the progress */
     struct vrs_error error;
@@ -111,6 +111,21 @@ static bool is_over(struct round *round)
     bool over = round->over;
     lock_give(round->lock);
     return over;
+}
+
+static bool is_done(struct round *round, uint32_t part)
+{
+    lock_take(round->lock);
+    bool done = round->part[part].done;
+    lock_give(round->lock);
+    return done;
+}
+
+static void end_part(struct round *round, uint32_t part)
+{
+    lock_take(round->lock);
+    round->part[part].done = true;
+    lock_give(round->lock);
 }
 
 static void end_round(struct round *round)
@@ -166,7 +181,7 @@ static void do_part(void *arg, uint32_t i, uint32_t thread)
     struct slot *slot = slot_of(round, i);
     slot->reading = (struct reading){ .trace = &slot->trace };
     p->status = is_over(round) ? VRS_LIMIT : fill_slot(slot, p, round);
-    p->done = true;
+    end_part(round, i);
 }
 
 /* Puts one part behind the others; false: not all of it is certain. */
@@ -187,7 +202,7 @@ static void take_parts(void *arg, uint32_t done)
 {
     struct round *round = arg;
     (void)done;
-    for (; round->taken < round->len && round->part[round->taken].done; round->taken++) {
+    for (; round->taken < round->len && is_done(round, round->taken); round->taken++) {
         const struct part *p = &round->part[round->taken];
         struct slot *slot = slot_of(round, round->taken);
         if (round->certain && !round->ended) {
