@@ -146,18 +146,21 @@ static enum vrs_format format_of(const char *name)
     return VRS_TEXT;
 }
 
+static const struct snapshot_option baseline_option = {
+    "--baseline", "vramscope diff A B --fail-over 5% compares two traces"
+};
+
 /* An option of its own that was given and means nothing of a trace; NULL: none. */
 static const struct snapshot_option *snapshot_option(const struct check_settings *s)
 {
     static const struct snapshot_option
-        baseline = { "--baseline", "vramscope diff A B --fail-over 5% compares two traces" },
         rules = { "--rules", "--max-memory-peak limits the memory of a trace, whatever is in it" },
         estimates = { "--allow-estimates",
                       "no limit of traces is judged by an estimate; leave it out" };
-    return s->baseline != NULL    ? &baseline
-           : s->rules != NULL     ? &rules
-           : s->allow_estimates   ? &estimates
-                                  : NULL;
+    return s->baseline != NULL  ? &baseline_option
+           : s->rules != NULL   ? &rules
+           : s->allow_estimates ? &estimates
+                                : NULL;
 }
 
 static enum vrs_status ask_trace(const struct vrs_trace *trace, const char *path,
@@ -221,7 +224,7 @@ static int open_baseline(struct check_settings *s, struct vrs_file **ret)
     if (trace != NULL) {
         vrs_close_trace(trace);
         message("--baseline takes a memory snapshot, and %s is a profiler trace: %s", s->baseline,
-                snapshot_option(s)->instead);
+                baseline_option.instead);
         return EXIT_USAGE;
     }
     if (vrs_count(*ret) != 1) {
