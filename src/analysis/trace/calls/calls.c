@@ -143,6 +143,12 @@ static bool paths_find(const struct trace_study *s, struct arena *arena, struct 
 
 /* What it cost. */
 
+/* A span that runs, and until when children of its were seen. */
+struct open_call {
+    uint32_t row;
+    int64_t until;
+};
+
 /* The time of each span while no child of its ran; of children that overlap, the time of both is
  * taken once. */
 static bool self_times(const struct trace_study *s, const struct forest *f, struct arena *arena,
@@ -151,20 +157,24 @@ static bool self_times(const struct trace_study *s, const struct forest *f, stru
     const struct spans *spans = &s->trace->spans;
     int64_t *self = arena_array(arena, int64_t, spans->rows.len);
     struct arena_mark mark = arena_mark(arena);
-    int64_t *until = arena_array(arena, int64_t, spans->rows.len); /* children were seen */
-    if (self == NULL || until == NULL)
+    struct open_call *open = arena_array(arena, struct open_call, f->max_depth);
+    uint32_t depth = 0;
+    if (self == NULL || open == NULL)
         return false;
     for (uint32_t i = 0; i < f->first[f->threads]; i++) {
         uint32_t row = f->row[i], parent = f->parent[row];
         int64_t from = spans->start[row], end = span_end(spans, row);
         self[row] = spans->duration[row];
-        until[row] = from;
-        if (parent == NO_ROW)
+        while (depth > 0 && open[depth - 1].row != parent)
+            depth--;
+        struct open_call *around = depth > 0 ? &open[depth - 1] : NULL;
+        open[depth++] = (struct open_call){ row, from };
+        if (around == NULL)
             continue;
-        from = from < until[parent] ? until[parent] : from;
+        from = from < around->until ? around->until : from;
         if (end > from) {
             self[parent] -= end - from;
-            until[parent] = end;
+            around->until = end;
         }
     }
     arena_release(arena, mark);
