@@ -234,7 +234,7 @@ static void print_truth(const struct maker *m)
 int main(int argc, char **argv)
 {
     bool sized = argc == 4 && strcmp(argv[1], "--bytes") == 0;
-    if (argc != (sized ? 4 : 2)) {
+    if (argc != (sized ? 4 : 2) || argv[argc - 1][0] == '-') {
         fputs("usage: make_trace [--bytes N] PATH\n", stderr);
         return 2;
     }
