@@ -78,7 +78,8 @@ struct slot {
     struct reading reading;
 };
 
-enum { ROUND_PARTS = POOL_NEEDS_MOST, SLOTS_A_THREAD = 2 };
+/* More slots than that are memory that more threads do not make up for. */
+enum { ROUND_PARTS = POOL_NEEDS_MOST, SLOTS_A_THREAD = 2, SLOTS_MOST = 16 };
 
 /* Parts that threads take one after the other. */
 struct round {
@@ -250,6 +251,7 @@ static enum vrs_status read_list(struct round *round, uint64_t at, struct vrs_er
     struct arena arena;
     arena_init(&arena, SIZE_MAX / 2);
     round->slots = pool_threads(round->parts->threads) * SLOTS_A_THREAD;
+    round->slots = round->slots < SLOTS_MOST ? round->slots : SLOTS_MOST;
     round->slot = arena_array(&arena, struct slot, round->slots);
     round->lock = lock_make(&arena);
     bool ok = round->slot != NULL && round->lock != NULL;
