@@ -1,7 +1,7 @@
 /* task_list.h - a task list: the parts of one question, run in parallel.
  *
- * Tasks are begun in the order of their list, each by the next thread that is free, and the list is
- * done when all of them are.  A task may need what those before it leave: it begins when they are
+ * The next thread that is free begins the first of the tasks that may begin, and the list is done
+ * when all of them are.  A task may need what those before it leave: it may begin when they are
  * done.  Which thread does a task, and when, must not be seen in what it leaves. */
 #ifndef VRS_BASE_TASK_LIST_H
 #define VRS_BASE_TASK_LIST_H
@@ -23,7 +23,8 @@ struct task_list {
 enum vrs_status task_list_run(uint32_t threads, const struct task_list *list,
                               struct vrs_error *err) MUST_CHECK;
 
-/* The same with needs, as pool_run_needing.  What needs a task that was not done is not begun. */
+/* The same with needs, as pool_run_needing.  What needs a task that was not done is not begun, and
+ * the error may be that of any task that failed. */
 enum vrs_status task_list_run_needing(uint32_t threads, const struct task_list *list,
                                       const uint64_t *needs, struct vrs_error *err) MUST_CHECK;
 

@@ -185,6 +185,7 @@ static void check_needs(struct needing *n, uint32_t threads, uint32_t tasks, con
     assert_int_equal(status, n->fails < tasks ? VRS_LIMIT : VRS_OK);
     for (uint32_t i = 0; i < tasks; i++) {
         bool needs_failed = n->fails < tasks && (needs[i] >> n->fails & 1) != 0;
+        assert_true(n->times[i] <= 1);
         if (n->times[i] > 0)
             assert_int_equal(needs[i] & ~n->seen[i], 0);
         assert_true(needs_failed ? n->times[i] == 0 : n->times[i] == 1 || n->fails < tasks);

@@ -365,7 +365,7 @@ static bool ops_make(const struct trace_study *s, bool as_framework, struct aren
 }
 
 /* The parts, each of which needs what some of those before it leave, and nothing else that is made
- * here.  What waits longest for others stands first. */
+ * here.  What others wait for longest stands first. */
 
 enum report_part {
     PART_ORDER,

@@ -1,8 +1,6 @@
 /* timeline.c - one pass over the states: a sum that is the highest so far keeps its categories. */
 #include "analysis/trace/timeline/timeline.h"
 
-
-
 /* A value of one row's bytes, which was had from `ns` on. */
 static void see(struct timeline_row *row, int64_t bytes, int64_t ns, bool first)
 {

@@ -396,8 +396,6 @@ static void range_row(const struct trace_exporting *e, uint32_t row, struct buf 
     *c++ = integer(r->self_host_ns);
 }
 
-/* All of them. */
-
 /* The states of a memory timeline: first what was there before, which has no time. */
 
 static const struct export_column timeline_columns[] = {
@@ -432,6 +430,8 @@ static void timeline_row(const struct trace_exporting *e, uint32_t row, struct b
     for (uint32_t k = 0; k < TIMELINE_CATEGORIES; k++)
         *c++ = integer(bytes[k]);
 }
+
+/* All of them. */
 
 #define SHAPE(title, of)                                                                           \
     { .name = (title), .column = of##_columns,                                                     \
