@@ -1,9 +1,9 @@
 /* pool.h - thread pool: independent jobs on a few threads at a time.
  *
  * Of the jobs that may begin the first is handed out, one at a time, under a lock: they are files,
- * or the tasks of a list (task_list.h), so there are few of them and each is long.  One that needs what others leave is
- * handed out when they are done; a thread that finds no other sleeps.  Nobody spins, and nothing
- * outlives the call. */
+ * or the tasks of a list (task_list.h), so there are few of them and each is long.  One that needs
+ * what others leave may begin when they are done; a thread that finds no other sleeps.  Nobody
+ * spins, and nothing outlives the call. */
 #ifndef VRS_BASE_POOL_H
 #define VRS_BASE_POOL_H
 

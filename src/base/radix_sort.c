@@ -98,7 +98,8 @@ static void order_by_digit(const int64_t *column, uint64_t flips, uint32_t bit, 
 void radix_order(const int64_t *column, bool falls, uint32_t *row, uint32_t rows,
                  struct radix_order_room *room)
 {
-    const uint64_t flips = radix_key_i64(falls ? -1 : 0); /* a key is the number's, or its opposite */
+    /* A key is that of the number, or its opposite. */
+    const uint64_t flips = radix_key_i64(falls ? -1 : 0);
     uint32_t *from = row, *to = room->row;
     uint64_t differs = 0;
     for (uint32_t i = 0; i < rows; i++)

@@ -1,5 +1,4 @@
-/* radix_sort.h - least-significant-digit radix sort: rows by a key of 64 bits and two numbers, or the
- * numbers of rows by a column. */
+/* radix_sort.h - least-significant-digit radix sort, of rows by keys of theirs or by a column. */
 #ifndef VRS_BASE_RADIX_SORT_H
 #define VRS_BASE_RADIX_SORT_H
 
@@ -45,8 +44,8 @@ struct radix_order_room {
 bool radix_order_room_make(struct radix_order_room *room, uint32_t rows, struct arena *arena);
 
 /* Orders `rows` numbers of rows by what a column has for them, equal ones as they stand: the least
- * first, or the greatest if `falls`.  It takes a sixth of the memory of radix_sort, and its time where
- * the rows stand in about that order already; else it waits for the column's bytes. */
+ * first, or the greatest if `falls`.  It takes a sixth of the memory of radix_sort, and its time
+ * where the rows stand in about that order already; else it waits for the column's bytes. */
 void radix_order(const int64_t *column, bool falls, uint32_t *row, uint32_t rows,
                  struct radix_order_room *room);
 

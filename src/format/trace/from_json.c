@@ -53,7 +53,7 @@ static enum vrs_status read_one(struct window *w, const struct limits *limits, s
         status = tolerant_read(w, limits, &r, &end, err);
     if (status == VRS_OK) {
         /* The checksums of a compressed stream, too, are behind its last byte. */
-        reading_rest(&r, w, &end);
+        reading_rest(r.trace, w, &end);
         status = window_status(w, err);
     }
     if (status == VRS_OK)

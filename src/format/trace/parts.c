@@ -301,7 +301,7 @@ static bool read_tail(const struct trace_parts *parts, uint64_t offset,
     bool ok = r->trace->header.is_array ||
               json_read_inside(&w, limits, &sink, S("{"), JSON_BEHIND_VALUE, ret, NULL) == VRS_OK;
     if (ok)
-        reading_rest(r, &w, ret);
+        reading_rest(r->trace, &w, ret);
     ok = ok && !ret->cut && window_status(&w, NULL) == VRS_OK;
     r->window = NULL;
     window_free(&w);

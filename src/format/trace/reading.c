@@ -422,16 +422,16 @@ void reading_free(struct reading *r)
     layout_free(r->layout);
 }
 
-void reading_rest(struct reading *r, struct window *w, struct json_end *end)
+void reading_rest(struct trace *t, struct window *w, struct json_end *end)
 {
     while (window_need(w, 1) && is_blank(*w->at))
         w->at++;
     if (!window_need(w, 1))
         return;
     uint64_t from = window_offset(w);
-    trace_damaged(r->trace, DAMAGE_BEHIND, from);
+    trace_damaged(t, DAMAGE_BEHIND, from);
     while (window_need(w, 1))
         w->at = w->end;
     end->offset = window_offset(w);
-    r->trace->skipped_bytes += end->offset - from;
+    t->skipped_bytes += end->offset - from;
 }

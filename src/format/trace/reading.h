@@ -59,7 +59,7 @@ bool reading_is_in_element(const struct reading *r);
 
 /* What `w` has behind the whole value: blanks, or bytes that are left out and counted, `*end` then
  * being behind them. */
-void reading_rest(struct reading *r, struct window *w, struct json_end *end);
+void reading_rest(struct trace *t, struct window *w, struct json_end *end);
 
 /* Into the list, out of whatever was open in it or before it. */
 void reading_return_to_list(struct reading *r);

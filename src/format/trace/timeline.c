@@ -17,6 +17,7 @@
 #include "format/json/scan.h"
 #include "format/trace/look.h"
 #include "format/trace/microseconds.h"
+#include "format/trace/reading.h"
 #include "model/memory_timeline.h"
 
 enum {
@@ -27,7 +28,7 @@ enum {
 /* How many lists are open: the file, one in it, a state. */
 enum depth { DEPTH_OUTSIDE, DEPTH_FILE, DEPTH_LIST, DEPTH_STATE };
 
-struct reading {
+struct timeline_reading {
     struct trace *trace;
     struct memory_timeline *m;
     enum depth depth;
@@ -68,7 +69,7 @@ bool timeline_begins(struct window *w)
     return c == '-' || (c >= '0' && c <= '9');
 }
 
-static void drop(struct reading *r, uint64_t offset)
+static void drop(struct timeline_reading *r, uint64_t offset)
 {
     trace_damaged(r->trace, DAMAGE_NOT_A_ROW, offset);
 }
@@ -78,7 +79,7 @@ static bool is_time(int64_t ns)
     return ns >= -TRACE_TIME_MOST && ns <= TRACE_TIME_MOST;
 }
 
-static enum vrs_status push(struct reading *r, int64_t time, const int64_t *bytes,
+static enum vrs_status push(struct timeline_reading *r, int64_t time, const int64_t *bytes,
                             struct vrs_error *err)
 {
     if (memory_timeline_push(r->m, time, bytes))
@@ -90,7 +91,7 @@ static enum vrs_status push(struct reading *r, int64_t time, const int64_t *byte
 }
 
 /* Of a time: not before that of the row above. */
-static int64_t in_order(struct reading *r, int64_t time, uint64_t offset)
+static int64_t in_order(struct timeline_reading *r, int64_t time, uint64_t offset)
 {
     if (r->m->rows.len == 0 || time >= r->m->time[r->m->rows.len - 1])
         return time;
@@ -102,14 +103,14 @@ static int64_t in_order(struct reading *r, int64_t time, uint64_t offset)
 
 /* The framework gives what was there before the recording the time of the first event: no two other
  * states have one time. */
-static bool is_before(const struct reading *r, uint32_t state)
+static bool is_before(const struct timeline_reading *r, uint32_t state)
 {
     if (state > 0)
         return false;
     return r->time.at[0] < 0 || (r->time.len > 1 && r->time.at[1] == r->time.at[0]);
 }
 
-static enum vrs_status end_state(struct reading *r, struct vrs_error *err)
+static enum vrs_status end_state(struct timeline_reading *r, struct vrs_error *err)
 {
     uint32_t state = r->states++;
     const int64_t *bytes = r->number + 1;
@@ -130,7 +131,7 @@ static enum vrs_status end_state(struct reading *r, struct vrs_error *err)
 }
 
 /* Times behind the last state. */
-static void end_states(struct reading *r, bool cut)
+static void end_states(struct timeline_reading *r, bool cut)
 {
     r->m->form = TIMELINE_STATES;
     for (uint32_t i = r->states; !cut && i < r->time.len; i++)
@@ -140,7 +141,7 @@ static void end_states(struct reading *r, bool cut)
 /* Events. */
 
 /* Adds to the sums, unless one of them has no 64 bits then. */
-static bool add(struct reading *r, int64_t category, int64_t bytes)
+static bool add(struct timeline_reading *r, int64_t category, int64_t bytes)
 {
     int64_t *sum = &r->sum[category], had = *sum, ignored;
     if (!i64_add(had, bytes, sum))
@@ -151,7 +152,7 @@ static bool add(struct reading *r, int64_t category, int64_t bytes)
     return false;
 }
 
-static enum vrs_status take_event(struct reading *r, const int64_t number[EVENT_NUMBERS],
+static enum vrs_status take_event(struct timeline_reading *r, const int64_t number[EVENT_NUMBERS],
                                   bool is_row, uint64_t offset, struct vrs_error *err)
 {
     struct memory_timeline *m = r->m;
@@ -176,7 +177,7 @@ static enum vrs_status take_event(struct reading *r, const int64_t number[EVENT_
 }
 
 /* The first list was an event, and so is the one that stands open. */
-static enum vrs_status begin_events(struct reading *r, struct vrs_error *err)
+static enum vrs_status begin_events(struct timeline_reading *r, struct vrs_error *err)
 {
     r->m->form = TIMELINE_EVENTS;
     return take_event(r, r->first.number, r->first.is_row, r->time_offset, err);
@@ -185,12 +186,12 @@ static enum vrs_status begin_events(struct reading *r, struct vrs_error *err)
 /* Tokens. */
 
 /* In the second list, where a state may begin. */
-static bool is_at_state(const struct reading *r)
+static bool is_at_state(const struct timeline_reading *r)
 {
     return r->depth == DEPTH_LIST && r->lists == 2;
 }
 
-static void begin_row(struct reading *r, uint64_t offset)
+static void begin_row(struct timeline_reading *r, uint64_t offset)
 {
     r->numbers = 0;
     r->row_offset = offset;
@@ -199,7 +200,7 @@ static void begin_row(struct reading *r, uint64_t offset)
 
 static enum vrs_status begin_array(void *self, uint64_t offset, struct vrs_error *err)
 {
-    struct reading *r = self;
+    struct timeline_reading *r = self;
     (void)err;
     bool is_state = is_at_state(r) && r->m->form != TIMELINE_EVENTS;
     if (r->ignored > 0 || (r->depth >= DEPTH_LIST && !is_state)) {
@@ -218,7 +219,7 @@ static enum vrs_status begin_array(void *self, uint64_t offset, struct vrs_error
 
 static enum vrs_status begin_object(void *self, uint64_t offset, struct vrs_error *err)
 {
-    struct reading *r = self;
+    struct timeline_reading *r = self;
     (void)offset;
     (void)err;
     r->is_row = false;
@@ -227,7 +228,7 @@ static enum vrs_status begin_object(void *self, uint64_t offset, struct vrs_erro
 }
 
 /* What stands where a time, a row or a number should stand, and is none. */
-static enum vrs_status stranger(struct reading *r, uint64_t offset, struct vrs_error *err)
+static enum vrs_status stranger(struct timeline_reading *r, uint64_t offset, struct vrs_error *err)
 {
     bool is_time = r->depth == DEPTH_LIST && r->lists == 1;
     bool is_state = is_at_state(r) && r->m->form == TIMELINE_STATES;
@@ -245,11 +246,11 @@ static enum vrs_status stranger(struct reading *r, uint64_t offset, struct vrs_e
 
 static enum vrs_status end_object(void *self, uint64_t offset, struct vrs_error *err)
 {
-    struct reading *r = self;
+    struct timeline_reading *r = self;
     return --r->ignored == 0 ? stranger(r, offset, err) : VRS_OK;
 }
 
-static void keep_first(struct reading *r)
+static void keep_first(struct timeline_reading *r)
 {
     r->first.is_row = r->is_row && r->numbers == EVENT_NUMBERS;
     for (uint32_t i = 0; i < EVENT_NUMBERS; i++)
@@ -258,7 +259,7 @@ static void keep_first(struct reading *r)
 
 static enum vrs_status end_array(void *self, uint64_t offset, struct vrs_error *err)
 {
-    struct reading *r = self;
+    struct timeline_reading *r = self;
     if (r->ignored > 0)
         return --r->ignored == 0 ? stranger(r, offset, err) : VRS_OK;
     enum depth ended = r->depth--;
@@ -281,7 +282,7 @@ static enum vrs_status end_array(void *self, uint64_t offset, struct vrs_error *
 }
 
 /* A number of the first list as a time. */
-static enum vrs_status take_time(struct reading *r, str text, struct vrs_error *err)
+static enum vrs_status take_time(struct timeline_reading *r, str text, struct vrs_error *err)
 {
     int64_t ns;
     bool beyond;
@@ -296,7 +297,7 @@ static enum vrs_status take_time(struct reading *r, str text, struct vrs_error *
 
 static enum vrs_status number(void *self, str text, uint64_t offset, struct vrs_error *err)
 {
-    struct reading *r = self;
+    struct timeline_reading *r = self;
     if (r->ignored > 0)
         return VRS_OK;
     if (r->depth == DEPTH_FILE || (is_at_state(r) && r->m->form == TIMELINE_STATES))
@@ -317,7 +318,7 @@ static enum vrs_status number(void *self, str text, uint64_t offset, struct vrs_
 
 static enum vrs_status string(void *self, str text, uint64_t offset, struct vrs_error *err)
 {
-    struct reading *r = self;
+    struct timeline_reading *r = self;
     (void)text;
     return r->ignored > 0 ? VRS_OK : stranger(r, offset, err);
 }
@@ -340,7 +341,7 @@ static enum vrs_status key(void *self, str key, uint64_t offset, bool *ret_take,
     return VRS_OK;
 }
 
-static struct json_sink sink_of(struct reading *r)
+static struct json_sink sink_of(struct timeline_reading *r)
 {
     return (struct json_sink){
         .self = r,
@@ -359,7 +360,7 @@ static struct json_sink sink_of(struct reading *r)
 /* The end. */
 
 /* What is missing; and a file that has no second list of numbers may still be an event. */
-static enum vrs_status end_forms(struct reading *r, const struct json_end *end,
+static enum vrs_status end_forms(struct timeline_reading *r, const struct json_end *end,
                                  struct vrs_error *err)
 {
     if (r->m->form == TIMELINE_NONE && r->first.is_row)
@@ -369,7 +370,7 @@ static enum vrs_status end_forms(struct reading *r, const struct json_end *end,
     return VRS_OK;
 }
 
-static enum vrs_status check(const struct reading *r, const struct json_end *end,
+static enum vrs_status check(const struct timeline_reading *r, const struct json_end *end,
                              struct vrs_error *err)
 {
     if (r->m->rows.len > 0 || r->m->has_before)
@@ -386,30 +387,15 @@ static enum vrs_status check(const struct reading *r, const struct json_end *end
                     TIMELINE_CATEGORIES);
 }
 
-/* Behind the value nothing but blanks should stand; the checksums of a compressed stream do. */
-static enum vrs_status read_rest(struct reading *r, struct window *w, struct json_end *end,
-                                 struct vrs_error *err)
-{
-    while (window_need(w, 1) && is_blank(*w->at))
-        w->at++;
-    if (window_need(w, 1)) {
-        uint64_t from = window_offset(w);
-        trace_damaged(r->trace, DAMAGE_BEHIND, from);
-        while (window_need(w, 1))
-            w->at = w->end;
-        end->offset = window_offset(w);
-        r->trace->skipped_bytes += end->offset - from;
-    }
-    return window_status(w, err);
-}
-
-static enum vrs_status read_all(struct reading *r, struct window *w, const struct limits *limits,
+static enum vrs_status read_all(struct timeline_reading *r, struct window *w, const struct limits *limits,
                                 struct vrs_error *err)
 {
     const struct json_sink sink = sink_of(r);
     struct json_end end;
     TRY(json_read(w, limits, &sink, &end, err));
-    TRY(read_rest(r, w, &end, err));
+    /* The checksums of a compressed stream, too, are behind its last byte. */
+    reading_rest(r->trace, w, &end);
+    TRY(window_status(w, err));
     TRY(end_forms(r, &end, err));
     TRY(check(r, &end, err));
     if (end.cut)
@@ -422,7 +408,7 @@ static enum vrs_status read_all(struct reading *r, struct window *w, const struc
 enum vrs_status timeline_from_json(struct window *w, const struct limits *limits, struct trace *t,
                                    struct vrs_error *err)
 {
-    struct reading r = { .trace = t, .m = &t->timeline, .time.max = limits->items };
+    struct timeline_reading r = { .trace = t, .m = &t->timeline, .time.max = limits->items };
     enum vrs_status status = read_all(&r, w, limits, err);
     vec_free(&r.time);
     return status;

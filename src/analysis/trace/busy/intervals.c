@@ -1,4 +1,4 @@
-/* intervals.c - one pass over one list, or over two side by side; ends that move on. */
+/* intervals.c - each question one pass, in the order of time. */
 #include "analysis/trace/busy/intervals.h"
 
 #include <stddef.h>

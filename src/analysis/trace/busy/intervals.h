@@ -1,4 +1,4 @@
-/* intervals.h - sets of time: sorted lists of disjoint half-open intervals, and one that is walked. */
+/* intervals.h - sets of time, as half-open intervals in the order of their starts. */
 #ifndef VRS_ANALYSIS_TRACE_BUSY_INTERVALS_H
 #define VRS_ANALYSIS_TRACE_BUSY_INTERVALS_H
 

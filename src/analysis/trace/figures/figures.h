@@ -85,8 +85,8 @@ struct figures {
 /* Whether any event is of a kind that torch.profiler records: not in traces of other tools. */
 bool figures_are_of_torch(const struct figures *f);
 
-/* What is made by itself: no part needs another.  That of calls and that of memory need of the study
- * no more than its begin and the order, the others all of it. */
+/* What is made by itself: no part needs another.  That of calls and that of memory need of the
+ * study no more than its begin and the order, the others all of it. */
 enum figures_part {
     FIGURES_CALLS,
     FIGURES_MEMORY,

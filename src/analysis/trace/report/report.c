@@ -418,14 +418,18 @@ struct making {
     struct links_index *index;
     const struct trace_report_question *question;
     struct trace_report *report;
-    struct arena arena[REPORT_PARTS], study_arena[REPORT_PARTS]; /* of what is left, and needed here */
+    struct arena arena[REPORT_PARTS];       /* of what is left */
+    struct arena study_arena[REPORT_PARTS]; /* of what is needed here */
 };
 
 static enum vrs_status figure_make(struct making *m, enum report_part part, struct vrs_error *err)
 {
     static const uint8_t figures[REPORT_PARTS] = {
-        [PART_CURVES] = FIGURES_MEMORY, [PART_CALLS] = FIGURES_CALLS, [PART_TABLES] = FIGURES_TABLES,
-        [PART_BUSY] = FIGURES_BUSY,     [PART_COUNTS] = FIGURES_COUNTS,
+        [PART_CURVES] = FIGURES_MEMORY,
+        [PART_CALLS] = FIGURES_CALLS,
+        [PART_TABLES] = FIGURES_TABLES,
+        [PART_BUSY] = FIGURES_BUSY,
+        [PART_COUNTS] = FIGURES_COUNTS,
     };
     return figures_part_make(&m->study, (enum figures_part)figures[part], &m->arena[part],
                              &m->report->figures, err);

@@ -29,14 +29,11 @@ bool sort_spans(const struct trace *t, struct arena *arena, uint32_t **ret)
 {
     const struct spans *s = &t->spans;
     uint32_t count = s->rows.len;
-    uint32_t *row = arena_array(arena, uint32_t, count);
+    uint32_t *row = radix_ordered(s->start, count, arena);
     struct arena_mark mark = arena_mark(arena);
     struct radix_order_room room;
     if (row == NULL || !radix_order_room_make(&room, count, arena))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        row[i] = i;
-    radix_order(s->start, false, row, count, &room);
     for (uint32_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && s->start[row[end]] == s->start[row[i]]; end++)
             ;

@@ -72,8 +72,8 @@ struct trace_study {
 enum vrs_status trace_study_make(const struct trace *t, struct arena *arena, struct trace_study *ret,
                            struct vrs_error *err) MUST_CHECK;
 
-/* The parts of it: the begin first, then the order and the index, which need not each other, then the
- * links.  Each leaves what it made in the study. */
+/* The parts of it: the begin first, then the order and the index, which need not each other, then
+ * the links.  Each leaves what it made in the study. */
 
 bool study_begin(const struct trace *t, struct arena *arena, struct trace_study *ret);
 
