@@ -1,4 +1,4 @@
-/* timeline.c - the answer about a memory timeline, and refusals of what it has no events for. */
+/* timeline.c - questions about a memory timeline, of which those that need events are refused. */
 #include "api/trace/timeline.h"
 
 #include <stdbool.h>

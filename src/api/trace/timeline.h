@@ -1,4 +1,4 @@
-/* timeline.h - what is asked of a trace's memory timeline, and what cannot be. */
+/* timeline.h - what may be asked of a trace's memory timeline. */
 #ifndef VRS_API_TRACE_TIMELINE_H
 #define VRS_API_TRACE_TIMELINE_H
 

@@ -1,5 +1,4 @@
-/* parts.c - parts that threads take in turn, put together in order; then what stands behind the
- * list. */
+/* parts.c - parts that threads take in turn, put together in the order of the file. */
 #include "format/trace/parts.h"
 
 #include <stdbool.h>

@@ -387,8 +387,8 @@ static enum vrs_status check(const struct timeline_reading *r, const struct json
                     TIMELINE_CATEGORIES);
 }
 
-static enum vrs_status read_all(struct timeline_reading *r, struct window *w, const struct limits *limits,
-                                struct vrs_error *err)
+static enum vrs_status read_all(struct timeline_reading *r, struct window *w,
+                                const struct limits *limits, struct vrs_error *err)
 {
     const struct json_sink sink = sink_of(r);
     struct json_end end;

@@ -1,4 +1,4 @@
-/* trace_file.c - the name and size of a file, how much it has, and its damage. */
+/* trace_file.c - a line of what a file is, then one of its damage. */
 #include "render/trace/trace_file.h"
 
 #include <stdint.h>

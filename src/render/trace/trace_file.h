@@ -1,4 +1,4 @@
-/* trace_file.h - the first lines about a file: what it is, and what of it was read around. */
+/* trace_file.h - the first lines that an answer has about a file. */
 #ifndef VRS_RENDER_TRACE_TRACE_FILE_H
 #define VRS_RENDER_TRACE_TRACE_FILE_H
 
