@@ -7,7 +7,7 @@
 
 #include "base/pool.h"
 
-/* What one thread met.  It takes tasks in their order, so its first failure is its lowest. */
+/* The failure of the first task in the list among those that one thread did. */
 struct outcome {
     enum vrs_status status;
     uint32_t task;
@@ -30,17 +30,24 @@ static bool has_needs(const struct running *r, uint32_t i)
     return true;
 }
 
+/* Without needs a thread takes tasks in their order, and none behind a failure can be the first.
+ * With needs whatever has what it needs is done: which tasks fail does not depend on threads. */
+static bool may_begin(const struct running *r, uint32_t i, const struct outcome *own)
+{
+    return r->needs == NULL ? own->status == VRS_OK : has_needs(r, i);
+}
+
 static void do_task(void *arg, uint32_t i, uint32_t thread)
 {
     struct running *r = arg;
     struct outcome *own = &r->of[thread];
-    bool has = own->status == VRS_OK && (r->needs == NULL || has_needs(r, i));
-    if (has) {
-        own->status = r->list->task(r->list->arg, i, thread, &own->error);
-        own->task = i;
-    }
+    struct vrs_error error;
+    bool begins = may_begin(r, i, own);
+    enum vrs_status status = begins ? r->list->task(r->list->arg, i, thread, &error) : VRS_OK;
+    if (status != VRS_OK && (own->status == VRS_OK || i < own->task))
+        *own = (struct outcome){ status, i, error };
     if (r->needs != NULL)
-        r->undone[i] = !has || own->status != VRS_OK;
+        r->undone[i] = !begins || status != VRS_OK;
 }
 
 enum vrs_status task_list_run(uint32_t threads, const struct task_list *list, struct vrs_error *err)

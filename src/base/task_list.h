@@ -23,8 +23,8 @@ struct task_list {
 enum vrs_status task_list_run(uint32_t threads, const struct task_list *list,
                               struct vrs_error *err) MUST_CHECK;
 
-/* The same with needs, as pool_run_needing.  What needs a task that was not done is not begun, and
- * the error may be that of any task that failed. */
+/* The same with needs, as pool_run_needing.  What needs a task that failed or was not begun is not
+ * begun; all others are done, so the error is the same on any number of threads. */
 enum vrs_status task_list_run_needing(uint32_t threads, const struct task_list *list,
                                       const uint64_t *needs, struct vrs_error *err) MUST_CHECK;
 
