@@ -67,13 +67,13 @@ bool unpack_skip_zeros(struct unpack *u)
 
 enum vrs_status unpack_drop_junk(struct unpack *u, struct vrs_error *err)
 {
-    u->junk_at = window_offset(u->packed);
-    while (unpack_skip_zeros(u)) {
-        u->junk_bytes++;
-        u->packed->at++;
-    }
+    struct window *w = u->packed;
+    u->junk_at = window_offset(w);
+    while (window_need(w, 1))
+        w->at = w->end;
+    u->junk_bytes = window_offset(w) - u->junk_at;
     u->ended = true;
-    return window_status(u->packed, err);
+    return window_status(w, err);
 }
 
 void unpack_wrong_checksum(struct unpack *u, uint64_t offset)

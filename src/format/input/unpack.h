@@ -46,7 +46,7 @@ struct unpack {
     bool lenient;    /* set by the reader before the first byte */
 
     uint64_t given_bytes; /* unpacked */
-    uint64_t junk_bytes;  /* not zero, behind the last member or frame */
+    uint64_t junk_bytes;  /* from the first that is not zero behind the last member or frame on */
     uint64_t wrong_checksums;
     /* In the packed bytes: where they end too early, where junk begins, the first wrong
      * checksum. */

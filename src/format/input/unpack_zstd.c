@@ -15,6 +15,8 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -116,6 +118,17 @@ static bool skip_frame(struct window *w)
     return left == 0;
 }
 
+/* Whether the last bytes, fewer than a magic number has, may be the beginning of one. */
+static bool is_cut_magic(struct window *w)
+{
+    static const uint8_t frame[] = { 0x28, 0xb5, 0x2f, 0xfd }, skippable[] = { 0x2a, 0x4d, 0x18 };
+    if (window_need(w, sizeof frame))
+        return false;
+    size_t left = (size_t)(w->end - w->at);
+    return memcmp(w->at, frame, left) == 0 ||
+           ((*w->at & 0xf0) == 0x50 && memcmp(w->at + 1, skippable, left - 1) == 0);
+}
+
 static enum vrs_status next_frame(struct unpack *u, struct vrs_error *err)
 {
     struct window *w = u->packed;
@@ -142,7 +155,7 @@ static enum vrs_status next_frame(struct unpack *u, struct vrs_error *err)
         u->ended = true;
         return window_status(w, err);
     }
-    if (w->ended && w->base + (uint64_t)(w->end - w->buffer) - offset < 4)
+    if (is_cut_magic(w))
         return unpack_end_early(u, err);
     if (u->lenient && u->begun)
         return unpack_drop_junk(u, err);

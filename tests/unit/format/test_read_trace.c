@@ -272,8 +272,10 @@ static void the_end_of_the_packing_is_looked_at(void **state)
         packed.len = 0;
         put[i](&packed, buf_slice(&text));
         check_lost_end(&packed, i == 0 ? "gzip" : "zstd", packed.len - 1, text.len);
-        check_more(&packed, (str){ "\0\0ju\0nk\0\0", 9 }, 4, 2);
+        check_more(&packed, (str){ "\0\0ju\0nk\0\0", 9 }, 7, 2);
         check_more(&packed, S("no part of it"), 13, 0);
+        for (size_t len = 1; len < 4; len++)
+            check_more(&packed, (str){ "\nno", len }, len, 0);
         /* Zeros are padding. */
         check_more(&packed, (str){ "\0\0", 2 }, 0, 0);
         packed.at[packed.len - 5] ^= (char)(i == 0); /* a wrong checksum, and more behind it */
@@ -287,13 +289,18 @@ static void the_end_of_the_packing_is_looked_at(void **state)
 /* Nothing is there to be shown: which stream ends, and where. */
 static void a_stream_that_ends_before_an_event_is_named(void **state)
 {
+    static const char *const texts[] = {
+        "{\"traceEvents\": [{\"ph\": \"X\", \"na",
+        "[[17, 2, 512", /* events of a memory timeline */
+        "[[17, 18], [[0, 512,",
+    };
     (void)state;
     struct buf packed;
     buf_init(&packed, 1 << 20);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2 * sizeof texts / sizeof *texts; i++) {
         packed.len = 0;
-        (i == 0 ? put_gzip : put_zstd)(&packed, S("{\"traceEvents\": [{\"ph\": \"X\", \"na"));
-        const char *name = i == 0 ? "the gzip stream ends early" : "the zstd stream ends early";
+        (i % 2 == 0 ? put_gzip : put_zstd)(&packed, str_from(texts[i / 2]));
+        const char *name = i % 2 == 0 ? "the gzip stream ends early" : "the zstd stream ends early";
         for (size_t len = 4; len < packed.len; len++) {
             struct text_trace r;
             text_trace_read(packed.at, len, 0, &default_limits, &r);
