@@ -79,15 +79,26 @@ static bool is_time(int64_t ns)
     return ns >= -TRACE_TIME_MOST && ns <= TRACE_TIME_MOST;
 }
 
+/* What a list of `len` that takes no more gives, `most` being its limit. */
+static enum vrs_status full(uint32_t len, uint32_t most, const char *what, struct vrs_error *err)
+{
+    return len < most ? vrs_no_memory(err)
+                      : vrs_fail(err, VRS_LIMIT, "more than %u %s; see --limit items", most, what);
+}
+
 static enum vrs_status push(struct timeline_reading *r, int64_t time, const int64_t *bytes,
                             struct vrs_error *err)
 {
     if (memory_timeline_push(r->m, time, bytes))
         return VRS_OK;
-    return r->m->rows.len < r->m->rows.max
-               ? vrs_no_memory(err)
-               : vrs_fail(err, VRS_LIMIT, "more than %u rows; see --limit items",
-                          r->m->rows.max);
+    return full(r->m->rows.len, r->m->rows.max, "rows", err);
+}
+
+static enum vrs_status push_time(struct timeline_reading *r, int64_t ns, struct vrs_error *err)
+{
+    if (vec_push(&r->time, ns))
+        return VRS_OK;
+    return full(r->time.len, r->time.max, "times", err);
 }
 
 /* Of a time: not before that of the row above. */
@@ -239,9 +250,7 @@ static enum vrs_status stranger(struct timeline_reading *r, uint64_t offset, str
         r->trace->events++;
         drop(r, offset);
     }
-    if (is_time && !vec_push(&r->time, TRACE_UNKNOWN))
-        return vrs_no_memory(err);
-    return VRS_OK;
+    return is_time ? push_time(r, TRACE_UNKNOWN, err) : VRS_OK;
 }
 
 static enum vrs_status end_object(void *self, uint64_t offset, struct vrs_error *err)
@@ -288,11 +297,7 @@ static enum vrs_status take_time(struct timeline_reading *r, str text, struct vr
     bool beyond;
     if (!microseconds_read(text, &ns, &beyond) || beyond || !is_time(ns))
         ns = TRACE_UNKNOWN;
-    if (vec_push(&r->time, ns))
-        return VRS_OK;
-    return r->time.len < r->time.max
-               ? vrs_no_memory(err)
-               : vrs_fail(err, VRS_LIMIT, "more than %u times; see --limit items", r->time.max);
+    return push_time(r, ns, err);
 }
 
 static enum vrs_status number(void *self, str text, uint64_t offset, struct vrs_error *err)
@@ -376,7 +381,8 @@ static enum vrs_status check(const struct timeline_reading *r, const struct json
     if (r->m->rows.len > 0 || r->m->has_before)
         return VRS_OK;
     if (end->cut)
-        return vrs_fail(err, VRS_CORRUPT, "the file ends before the first whole row");
+        return vrs_fail_at(err, VRS_CORRUPT, end->offset,
+                           "the file ends before the first whole row");
     if (r->lists == 2 && r->time.len == 0 && r->states == 0)
         return vrs_fail(err, VRS_UNSUPPORTED,
                         "a memory timeline without a row: the profiler saw no memory of the device "
@@ -397,9 +403,10 @@ static enum vrs_status read_all(struct timeline_reading *r, struct window *w,
     reading_rest(r->trace, w, &end);
     TRY(window_status(w, err));
     TRY(end_forms(r, &end, err));
-    TRY(check(r, &end, err));
+    /* Before it is known that there is something to show: who reads it knows what else is cut. */
     if (end.cut)
         trace_damaged(r->trace, DAMAGE_TRUNCATED, end.offset);
+    TRY(check(r, &end, err));
     r->trace->read_bytes = end.offset;
     table_trim(r->m, &memory_timeline_kind);
     return VRS_OK;

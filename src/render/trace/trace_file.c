@@ -11,13 +11,14 @@
 #include "render/write/text.h"
 
 /* What was read around, in one line. */
-static void put_damage(struct buf *to, const struct style *style, const struct trace_file *f)
+static void put_damage(struct buf *to, const struct style *style, const struct trace_file *f,
+                       const char *one)
 {
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
     for (uint32_t i = 0; i < f->damages; i++) {
         buf_text(&words, words.len == 0 ? "" : ", ");
-        trace_damage_words(&words, style, f, &f->damage[i]);
+        trace_damage_words(&words, style, f, &f->damage[i], one);
     }
     if (words.len > 0)
         envelope_words(to, style, "damage", &words);
@@ -47,5 +48,5 @@ void trace_file_text(struct buf *to, const struct style *style, const struct tra
     text_wrap(to, style, buf_slice(&words), 0, ENVELOPE_LABEL);
     buf_char(to, '\n');
     buf_end(&words, to);
-    put_damage(to, style, f);
+    put_damage(to, style, f, one);
 }

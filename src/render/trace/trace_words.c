@@ -94,8 +94,10 @@ static const struct {
     [DAMAGE_UNORDERED] = { "row", " with a time before the row above, taken as that time" },
 };
 
-/* Where the file ends too early, and the stream in which it is packed where that does. */
-static void put_cut(struct buf *to, const struct cut_stream *stream, uint64_t offset)
+/* Where the file ends too early, and the stream in which it is packed where that does.  `one`: what
+ * the file is a list of. */
+static void put_cut(struct buf *to, const struct cut_stream *stream, uint64_t offset,
+                    const char *one)
 {
     if (stream->name == NULL)
         buf_format(to, "the file ends too early, at byte %llu", (unsigned long long)offset);
@@ -104,16 +106,16 @@ static void put_cut(struct buf *to, const struct cut_stream *stream, uint64_t of
                    "the %s stream ends too early, at byte %llu of the file, which is byte %llu "
                    "unpacked",
                    stream->name, (unsigned long long)stream->at, (unsigned long long)offset);
-    buf_text(to, "; the whole events before are kept");
+    buf_format(to, "; the whole %ss before are kept", one);
 }
 
 void trace_damage_words(struct buf *to, const struct style *style, const struct trace_file *file,
-                        const struct damage_row *damage)
+                        const struct damage_row *damage, const char *one)
 {
     unsigned long long offset = damage->first_offset;
     switch (damage->kind) {
     case DAMAGE_TRUNCATED:
-        put_cut(to, &file->cut_stream, damage->first_offset);
+        put_cut(to, &file->cut_stream, damage->first_offset, one);
         return;
     case DAMAGE_BEHIND:
         buf_format(to, "what stands behind the end of the trace, at byte %llu, is left out",

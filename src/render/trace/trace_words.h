@@ -8,9 +8,9 @@
 #include "base/buf.h"
 #include "render/write/human.h"
 
-/* "2 events without a time, which were left out" */
+/* "2 events without a time, which were left out".  `one`: what the file is a list of. */
 void trace_damage_words(struct buf *to, const struct style *style, const struct trace_file *file,
-                        const struct damage_row *damage);
+                        const struct damage_row *damage, const char *one);
 
 /* "device 0 (NVIDIA H100)" */
 void trace_device_words(struct buf *to, const struct style *style, const struct trace_device *d);

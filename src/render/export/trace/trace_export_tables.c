@@ -416,15 +416,14 @@ static void timeline_row(const struct trace_exporting *e, uint32_t row, struct b
                          struct cell *c)
 {
     const struct memory_timeline *m = &e->t->timeline;
-    int64_t bytes[TIMELINE_CATEGORIES], sum = 0;
+    int64_t own[TIMELINE_CATEGORIES], sum = 0;
     bool is_before = m->has_before && row == 0;
+    const int64_t *bytes = is_before ? m->before : own;
     (void)words;
-    if (!is_before)
-        (void)memory_timeline_row(m, row - m->has_before, bytes);
-    for (uint32_t k = 0; k < TIMELINE_CATEGORIES; k++) {
-        bytes[k] = is_before ? m->before[k] : bytes[k];
-        sum += bytes[k];
-    }
+    if (is_before)
+        (void)memory_timeline_sum(bytes, &sum);
+    else
+        sum = memory_timeline_row(m, row - m->has_before, own);
     *c++ = is_before ? none() : integer(m->time[row - m->has_before]);
     *c++ = integer(sum);
     for (uint32_t k = 0; k < TIMELINE_CATEGORIES; k++)
