@@ -92,6 +92,7 @@ function tell(view, cell) {
 }
 
 function sayCell(view) {
+  if (!view.layer) return;
   const { cells } = view.layer;
   const [name, figures] = tell(view, cells[view.hovered] ?? cells[view.selected] ?? cells[0]);
   host.name.textContent = name;
@@ -142,6 +143,7 @@ function update(view) {
   view.top = view.tree.find(place.at);
   view.kept = -1;
   view.width = 0;
+  view.layer = null; /* of another tree: what is pointed at means nothing until the next frame */
   view.fresh = true;
   const { self, total, all } = sums(view);
   view.found = search(paths, self, total, place.q);
@@ -196,7 +198,7 @@ function find(view, text) {
 
 /* Of an ordinary cell. */
 function open(view, i) {
-  const cell = view.layer.cells[i];
+  const cell = view.layer?.cells[i];
   if (!cell || cell.merged) return;
   if (cell.node === view.top) zoomOut(view);
   else zoom(view, cell.node);
@@ -205,6 +207,7 @@ function open(view, i) {
 function placeOf(view, event) {
   const box = host.canvas.getBoundingClientRect();
   const row = Math.floor((event.clientY - box.top + host.box.scrollTop) / rowHeight);
+  if (!view.layer) return -1;
   const depth = view.place.shape === 'flame' ? rowsOf(view.layer) - 1 - row : row;
   return cellAt(view.layer, depth, event.clientX - box.left);
 }
@@ -227,7 +230,7 @@ const steps = { ArrowLeft: 'before', ArrowRight: 'after', ArrowUp: 'out', ArrowD
 
 function boxKey(view, event) {
   const { key } = event;
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!view.layer || event.ctrlKey || event.metaKey || event.altKey) return;
   if (Object.hasOwn(steps, key)) {
     const turned = { out: 'in', in: 'out' };
     const step = view.place.shape === 'flame' ? turned[steps[key]] ?? steps[key] : steps[key];

@@ -158,6 +158,20 @@ def test_zoom_by_mouse(flames):
     page.wait("document.querySelectorAll('#crumbs > span').length === 2")
 
 
+def test_a_click_before_the_next_frame_does_not_zoom(flames):
+    """The picture that it meant is of another tree by then."""
+    page = flames(KNOWN)
+    x, y = page.at(2, 0.3)
+    page.ask("(() => { const s = document.getElementById('weight'), box = document.getElementById('box');"
+             " s.value = 'calls'; s.dispatchEvent(new Event('change'));"
+             " for (const type of ['pointermove', 'click'])"
+             "  box.dispatchEvent(new MouseEvent(type, { clientX: %f, clientY: %f, bubbles: true }));"
+             " for (const key of ['ArrowDown', 'Enter'])"
+             "  box.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })); })()" % (x, y))
+    page.wait("document.getElementById('figures').textContent.includes('6 calls')")
+    assert page.fragment() == "#v=1&weight=calls" and page.ask("document.getElementById('crumbs').hidden")
+
+
 def test_zoom_by_keyboard(flames):
     page = flames(KNOWN)
     for _ in range(8):
