@@ -293,18 +293,19 @@ static uint32_t say_some(const struct inputs *inputs, uint32_t first, const char
 {
     enum { SHOWN = 5 };
     char text[PATH_MAX] = "", more[24] = "";
-    uint32_t end = first;
+    uint32_t end = first, shown = 0;
     size_t len = 0;
     for (; end < inputs->left_outs &&
            inputs->left_out[end].is_folder == inputs->left_out[first].is_folder;
          end++) {
         const char *path = inputs->left_out[end].path;
-        if (end - first < SHOWN && len + strlen(path) + 3 < sizeof text)
-            len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", len > 0 ? ", " : "",
-                                    path);
+        if (shown == SHOWN || len + strlen(path) + 3 > sizeof text)
+            continue;
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", len > 0 ? ", " : "", path);
+        shown++;
     }
-    if (end - first > SHOWN)
-        snprintf(more, sizeof more, " and %u more", (unsigned)(end - first - SHOWN));
+    if (end - first > shown)
+        snprintf(more, sizeof more, " and %u more", (unsigned)(end - first - shown));
     message("left out: %s%s: %s", text, more, why);
     return end;
 }

@@ -50,8 +50,9 @@ static const struct option_spec options[] = {
       "oom:K (the K-th), or seconds after the first event as 12.5s",
       OPTION_TEXT, IN(at), "start end peak oom" },
     { 0, "weight", "UNIT",
-      "with folded: weigh stacks by bytes (default) or count; of a trace, also with speedscope, "
-      "pprof and html: by host time (default), device time, bytes allocated or calls",
+      "with folded: weigh stacks by bytes (default) or count, of allocations.  Of a trace, with "
+      "folded, speedscope, pprof and html: by host (the default: time on the host), device (time "
+      "of device work), bytes (allocated) or calls",
       OPTION_CHOICE, IN(weight), "bytes count host device calls" },
     { 0, "inverse", NULL, "with folded and html: begin with the innermost frame", OPTION_FLAG,
       IN(inverse), NULL },
