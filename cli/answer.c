@@ -119,6 +119,14 @@ enum vrs_status answer_open_any(const struct common *common, const char *path, b
     return vrs_open_any(path, &options, ret_file, ret_trace, err);
 }
 
+enum vrs_status answer_open_trace(const struct common *common, const char *path,
+                                  struct vrs_trace **ret, struct vrs_error *err)
+{
+    struct vrs_limits limits;
+    struct vrs_open_options options = open_options(common, true, &limits);
+    return vrs_open_trace(path, &options, ret, err);
+}
+
 enum vrs_status answer_refuse_of_snapshots(const struct common *common,
                                            const struct snapshot_option *own,
                                            struct vrs_error *err)

@@ -87,6 +87,10 @@ enum vrs_status answer_open_any(const struct common *common, const char *path, b
                                 struct vrs_file **ret_file, struct vrs_trace **ret_trace,
                                 struct vrs_error *err);
 
+/* The same of a path that is to hold a trace, and alone. */
+enum vrs_status answer_open_trace(const struct common *common, const char *path,
+                                  struct vrs_trace **ret, struct vrs_error *err);
+
 /* Why a memory timeline has no part in an answer about other files. */
 #define ANSWER_TIMELINE_ALONE                                                                      \
     "a memory timeline, which is left out beside other files; vramscope trace FILE answers it alone"

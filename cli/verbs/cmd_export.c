@@ -322,17 +322,40 @@ static int export_trace(const struct export_settings *s, const struct vrs_trace 
     return write_out(s, (struct subject){ .trace = trace }, path);
 }
 
+/* Of words that are only of traces, for a file that is none, or cannot be read: `err`. */
+static int refuse_file(const struct export_settings *s, const char *path, bool is_snapshot,
+                       const struct vrs_error *of_words, const struct vrs_error *err)
+{
+    struct vrs_trace *trace = NULL;
+    struct vrs_error of_trace;
+    if (is_snapshot) {
+        message("%s is no profiler trace, and of memory snapshots: %s", path, of_words->message);
+        return EXIT_USAGE;
+    }
+    /* Why it is no trace tells more than why it is no snapshot. */
+    bool is_told = input_can_be_read_again(path) &&
+                   answer_open_trace(&s->common, path, &trace, &of_trace) != VRS_OK;
+    vrs_close_trace(trace);
+    return failed(path, is_told ? &of_trace : err);
+}
+
 static int read_and_write(const struct export_settings *s, char *const *argv)
 {
     struct vrs_file *file = NULL;
     struct vrs_trace *trace = NULL;
-    struct vrs_error err;
+    struct vrs_error err, of_words;
+    struct vrs_export_options words = options_of(s, NULL);
+    bool is_of_traces = vrs_export_check(&words, &of_words) != VRS_OK;
     progress_start("reading");
     enum vrs_status status = answer_open_any(&s->common, argv[0], true, &file, &trace, &err);
     progress_hide();
-    int ended = status != VRS_OK ? failed(argv[0], &err)
-                : trace != NULL  ? export_trace(s, trace, argv[0])
-                                 : export_file(s, file, argv[0]);
+    int ended;
+    if (trace != NULL)
+        ended = export_trace(s, trace, argv[0]);
+    else if (is_of_traces && status != VRS_IO)
+        ended = refuse_file(s, argv[0], file != NULL, &of_words, &err);
+    else
+        ended = status != VRS_OK ? failed(argv[0], &err) : export_file(s, file, argv[0]);
     vrs_close_trace(trace);
     vrs_close(file);
     return ended;

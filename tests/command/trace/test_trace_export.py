@@ -541,3 +541,11 @@ def test_a_table_of_neither_kind(known, tmp_path):
 def test_what_means_nothing_for_a_snapshot_is_said(words):
     done = run("export", ROOT / "examples/train.pickle", "--to", *words)
     assert done.code == 2 and not done.raw and done.err.count("\n") == 1
+    assert "is no profiler trace, and of memory snapshots: " in done.err
+
+
+def test_what_is_no_trace_says_why(tmp_path):
+    path = tmp_path / "none.json"
+    for text, why in (("{}", "JSON without a list of events (traceEvents)"), ('{"traceEvents": []}', "a trace without an event")):
+        path.write_text(text)
+        assert why in run("export", path, "--to", "html", expect=3).err
