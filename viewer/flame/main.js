@@ -124,7 +124,7 @@ function paint(view) {
   if (view.width !== width) {
     view.width = width;
     view.layer = layout(view.tree, view.top, width);
-    view.hovered = -1;
+    view.hovered = view.pointer ? placeOf(view, view.pointer) : -1;
     view.selected = view.layer.cells.findIndex((c) => c.node === view.kept && !c.merged);
   }
   host.tall.style.setProperty('height', `${rowsOf(view.layer) * rowHeight}px`);
@@ -261,10 +261,12 @@ function pageKey(view, event) {
 function listen(view) {
   const { box, query } = host;
   box.addEventListener('pointermove', (event) => {
+    view.pointer = event;
     view.hovered = placeOf(view, event);
     sayCell(view);
   });
   box.addEventListener('pointerleave', () => {
+    view.pointer = null;
     view.hovered = -1;
     sayCell(view);
   });
@@ -320,7 +322,7 @@ function show(data) {
     first: data.inverse ? 'innermost' : 'outermost', shape: 'icicle' };
   const view = { data, paths, weights, usual, place: readLink(location.hash, usual),
     trees: new Map(), sums: new Map(), palette: readPalette(), selected: -1, hovered: -1,
-    listed: null, layer: null };
+    pointer: null, listed: null, layer: null };
   if (!weights.includes(view.place.weight)) view.place.weight = usual.weight;
   view.soon = perFrame(() => paint(view));
   setOptions(host.weight, weights.map((one) => [one, weightName(data, one)]), view.place.weight);
