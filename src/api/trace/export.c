@@ -243,15 +243,22 @@ static enum vrs_status say_empty(const struct trace_exporting *e,
     static const str why[TRACE_WEIGHTS] = {
         [TRACE_WEIGHT_HOST] = { "no calls of the host were recorded", 34 },
         [TRACE_WEIGHT_DEVICE] = { "no device activity was recorded", 31 },
-        [TRACE_WEIGHT_BYTES] = { "no memory was given out, or profile_memory=True was not set", 59 },
+        [TRACE_WEIGHT_BYTES] = { "no allocation was recorded (profile_memory=True records them)",
+                                 61 },
         [TRACE_WEIGHT_CALLS] = { "no calls were recorded", 22 },
+    };
+    static const char *const without[TRACE_WEIGHTS] = {
+        [TRACE_WEIGHT_HOST] = ", so no call has any time on the host",
+        [TRACE_WEIGHT_DEVICE] = ", so no call has any time of a device",
+        [TRACE_WEIGHT_BYTES] = ", so no call has any bytes",
+        [TRACE_WEIGHT_CALLS] = ", so there are no calls",
     };
     uint64_t any = 0;
     for (uint32_t i = 0; i < e->calls->len; i++)
         any |= trace_weight_of(e, e->weight, i);
     if (any != 0 || !format->weighs || o->note == NULL)
         return VRS_OK;
-    return say(e, o, why[e->weight], ", so no call weighs anything", err);
+    return say(e, o, why[e->weight], without[e->weight], err);
 }
 
 /* For a person, what the format cannot say. */

@@ -26,7 +26,8 @@ static enum vrs_status check(const struct reading *r, const struct json_end *end
                            "the file ends before the first whole event");
     if (r->trace->events == 0)
         return vrs_fail(err, VRS_UNSUPPORTED,
-                        "a list without an event: this is no profiler trace");
+                        "a trace without an event: nothing ran while the profiler recorded; let "
+                        "its schedule reach an active step, and write the trace behind it");
     return VRS_OK;
 }
 

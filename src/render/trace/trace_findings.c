@@ -106,9 +106,9 @@ enum { NAME_MOST = 60 };
 static const struct {
     const char *evidence, *words;
 } late_words[] = {
-    { "culprit_ns", "; meanwhile the host was longest in " },
-    { "outside_ns", "; meanwhile the host was longest outside operators" },
-    { "unrecorded_ns", "; meanwhile nothing was recorded of the host for the longest time" },
+    { "culprit_ns", "; while it was idle the host was longest in " },
+    { "outside_ns", "; while it was idle the host was longest in code between operators" },
+    { "unrecorded_ns", "; for the longest part of it no host event was recorded" },
 };
 
 /* "; above all aten::item in train.py(12): step" */

@@ -171,8 +171,12 @@ static void put_page(struct buf *to, const struct trace_report *r,
     trace_kernels_table(to, style, r, rows);
     if (!figures_are_of_torch(&r->figures))
         return;
-    next_line(to, style, "next", "trace", r->file.path, r->devices > 0 ? " --gaps" : " --ops",
-              r->devices > 0 ? "why the devices waited" : "all operators");
+    if (r->devices == 0)
+        next_line(to, style, "next", "trace", r->file.path, " --ops", "all operators");
+    else if (trace_time_is_on_devices(r))
+        next_line(to, style, "next", "trace", r->file.path, " --kernels", "what the devices ran");
+    else
+        next_line(to, style, "next", "trace", r->file.path, " --gaps", "why the devices waited");
 }
 
 /* Why a part that was asked for has no rows; nothing where it has some. */

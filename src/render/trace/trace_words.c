@@ -21,7 +21,7 @@ const char *trace_gap_word(uint8_t kind)
 {
     static const char *const words[GAP_CLASSES] = {
         [GAP_NO_LAUNCH] = "launch not recorded",
-        [GAP_QUEUED_UNDER_10US] = "gaps below 10 us between launched work",
+        [GAP_QUEUED_UNDER_10US] = "gaps under 10 us between queued work",
         [GAP_QUEUED] = "launched work held back on the device",
         [GAP_HOST_LATE] = "the host was late",
         [GAP_LAUNCH_LATENCY] = "from launch to start",
@@ -40,8 +40,8 @@ const char *trace_reason_word(uint8_t reason)
         [BLAME_OPTIMIZER] = "optimizer",
         [BLAME_OP] = "operators",
         [BLAME_RUNTIME] = "calls of the runtime",
-        [BLAME_PYTHON] = "outside operators",
-        [BLAME_NONE] = "nothing that was recorded",
+        [BLAME_PYTHON] = "code between operators",
+        [BLAME_NONE] = "no host event recorded",
     };
     return reason < BLAMES ? words[reason] : "";
 }
@@ -186,12 +186,12 @@ static void put_reasons(struct buf *to, const struct trace_device *d, uint32_t m
  * last. */
 static void put_busy_shares(struct buf *to, const struct trace_device *d)
 {
-    buf_text(to, " worked ");
+    buf_text(to, " was busy for ");
     if (d->steps_busy >= 0) {
         human_share(to, d->steps_busy);
         buf_text(to, " of the ");
         put_ns(to, d->steps_window_ns);
-        buf_text(to, " of the steps and their work");
+        buf_text(to, " of the steps and the work that they launched");
         if (d->steps_ends_ns > 0) {
             buf_text(to, " and was idle for ");
             put_ns(to, i64_minus(d->steps_window_ns, d->steps_busy_ns));
@@ -201,7 +201,7 @@ static void put_busy_shares(struct buf *to, const struct trace_device *d)
         }
         buf_text(to, "; from its first event to its last, ");
         put_ns(to, d->window_ns);
-        buf_text(to, ", it worked ");
+        buf_text(to, ", it was busy for ");
         human_share(to, d->busy);
         return;
     }
@@ -211,17 +211,31 @@ static void put_busy_shares(struct buf *to, const struct trace_device *d)
     buf_text(to, " from its first event to its last");
 }
 
+static bool time_is_on(const struct trace_report *r, const struct trace_device *d)
+{
+    const double high = 0.9;
+    return d->window_ns > 0 && (d->steps_busy >= 0 ? d->steps_busy : d->busy) >= high &&
+           r->figures.tables.kernels > 0;
+}
+
+bool trace_time_is_on_devices(const struct trace_report *r)
+{
+    for (uint32_t i = 0; i < r->devices; i++)
+        if (time_is_on(r, &r->device[i]))
+            return true;
+    return false;
+}
+
 static void device_verdict(struct buf *to, const struct style *style, const struct trace_report *r,
                            const struct trace_device *d)
 {
-    const double high = 0.9;
     trace_device_words(to, style, d);
     if (d->window_ns <= 0) {
         buf_text(to, " did one thing that took no time");
         return;
     }
     put_busy_shares(to, d);
-    if ((d->steps_busy >= 0 ? d->steps_busy : d->busy) >= high && r->figures.tables.kernels > 0) {
+    if (time_is_on(r, d)) {
         const struct name_row *k = &r->figures.tables.kernel[0];
         buf_text(to, ": the time is in what runs there, above all in ");
         put_name(to, style, k->name);
@@ -479,7 +493,7 @@ void trace_links_words(struct buf *to, const struct style *style, const struct t
     if (l->coverage < 0 || (l->coverage >= nearly_all && l->before_events == 0))
         return;
     human_share(to, l->coverage);
-    buf_text(to, " of the device time is led back to operators");
+    buf_text(to, " of the device time could be attributed to operators");
     if (l->rung[RUNG_FLOW].ns > 0) {
         buf_text(to, ", ");
         human_share(to, share_ratio((uint64_t)l->rung[RUNG_FLOW].ns,

@@ -2,6 +2,7 @@
 #ifndef VRS_RENDER_TRACE_TRACE_WORDS_H
 #define VRS_RENDER_TRACE_TRACE_WORDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analysis/trace/report/report.h"
@@ -14,6 +15,9 @@ void trace_damage_words(struct buf *to, const struct style *style, const struct 
 
 /* "device 0 (NVIDIA H100)" */
 void trace_device_words(struct buf *to, const struct style *style, const struct trace_device *d);
+
+/* Whether a device is so busy that the time is in what runs there. */
+bool trace_time_is_on_devices(const struct trace_report *r);
 
 /* How busy each device was and what it waited for most; or what there is instead of devices. */
 void trace_verdict_words(struct buf *to, const struct style *style, const struct trace_report *r);

@@ -39,9 +39,9 @@ def test_time_of_steps_is_before_the_first_event_too(tmp_path):
     assert device["busy_ns"] == 180_000 and device["window"]["first_ns"] == 60_000
     words = " ".join(run("trace", path, expect=0).out.split())
     # 70 us of idle time in the steps are 60 before the device's first event and the 10 that the gaps explain.
-    assert "device 0 (A card) worked 72.0 % of the 250.0 us of the steps and their work and was idle for 70.0 us, " \
+    assert "device 0 (A card) was busy for 72.0 % of the 250.0 us of the steps and the work that they launched and was idle for 70.0 us, " \
            "of which 60.0 us before its first event and behind its last; from its first event to its last, 190.0 us, " \
-           "it worked 94.7 % and was idle for 10.0 us" in words
+           "it was busy for 94.7 % and was idle for 10.0 us" in words
     assert "idle of 10.0 us: " in words
 
 
@@ -50,7 +50,7 @@ def test_findings_name_the_time_that_they_are_a_share_of(tmp_path):
     loader = span("enumerate(DataLoader)#X.__next__", "user_annotation", 0, 40)
     quiet = [*STEPS[:2], *launched("first", 50, 60, 10, 1), *launched("second", 105, 110, 20, 2)]
     low = " ".join(run("trace", "--findings", written(tmp_path, quiet), expect=0).out.split())
-    assert "15.0 % of 200.0 us the device worked; it was idle for the other 170.0 us" in low
+    assert "15.0 % of 200.0 us and idle for the other 170.0 us" in low
     assert "35.0 us of 40.0 us of idle time between its first event and its last the device waited for the host" in low
     assert "40.0 us of 200.0 us of steps on the host went into loading data" in \
         " ".join(run("trace", "--findings", written(tmp_path, [loader, *STEPS]), expect=0).out.split())
@@ -101,11 +101,11 @@ def test_one_plain_step_has_no_median_of_two(tmp_path):
 
 
 @pytest.mark.parametrize("host, culprit, evidence, words", [
-    ([], None, "unrecorded_ns", "meanwhile nothing was recorded of the host for the longest time (30.0 us)"),
+    ([], None, "unrecorded_ns", "for the longest part of it no host event was recorded (30.0 us)"),
     ([span("my loop", "user_annotation", 10, 38)], "my loop", "culprit_ns", "longest in my loop (28.0 us)"),
     # The step around it all is no place to look at, and 5 us of an operator are not the longest.
     ([span("ProfilerStep#1", "user_annotation", 0, 100), span("aten::add", "cpu_op", 20, 5)], None, "outside_ns",
-     "longest outside operators (25.0 us)"),
+     "longest in code between operators (25.0 us)"),
     # What a loader calls is the loader's time, as in the line `late`.
     ([span("enumerate(DataLoader)#X.__next__", "user_annotation", 20, 28), span("aten::stack", "cpu_op", 21, 25)],
      "enumerate(DataLoader)#X.__next__", "culprit_ns", "longest in enumerate(DataLoader)#X.__next__ (28.0 us)")])
@@ -175,7 +175,7 @@ def test_devices_stand_by_their_numbers(tmp_path):
 def test_a_process_that_is_no_number_of_a_device_has_the_name_that_the_file_gives_it(tmp_path):
     named = {"ph": "M", "name": "process_name", "pid": 800, "args": {"name": "Hard\x1bware"}}
     out = run("trace", written(tmp_path, [named, *launched("k", 0, 2, 3, 1, pid=800), *launched("k", 4, 9, 3, 2, pid=800)]), expect=0).out
-    assert "verdict  process 800 (Hard\\x1bware) worked" in out
+    assert "verdict  process 800 (Hard\\x1bware) was busy for" in out
 
 
 @pytest.mark.parametrize("option, names", [

@@ -10,29 +10,29 @@
 
 const struct rule_row rule_rows[RULES_MOST] = {
     { "GPU-LOW", TRACE_PROBLEM, NEED_TORCH | NEED_DEVICE, rule_gpu_low,
-      "{busy_ratio} of {window_ns} the device worked; it was idle for the other {idle_ns}",
+      "the device was busy for {busy_ratio} of {window_ns} and idle for the other {idle_ns}",
       "look at the gaps (--gaps) and at the kernels (--kernels): neither host nor device alone "
       "holds it back" },
     { "GPU-HIGH", TRACE_NOTE, NEED_TORCH | NEED_DEVICE, rule_gpu_high,
-      "{busy_ratio} of {window_ns} the device worked, and computed {compute_ratio}",
+      "the device was busy for {busy_ratio} of {window_ns}, for {compute_ratio} without copies",
       "the time is in what runs there: look at the kernels (--kernels)" },
     { "GPU-MIXED", TRACE_NOTE, NEED_TORCH | NEED_DEVICE, rule_gpu_mixed,
-      "{busy_ratio} of {window_ns} the device worked, and computed {compute_ratio}",
+      "the device was busy for {busy_ratio} of {window_ns}, for {compute_ratio} without copies",
       "look at the longest gaps (--gaps), then at whether the largest kernels wait for memory" },
     { "DATA-1", TRACE_PROBLEM, NEED_TORCH | NEED_STEPS, rule_data_1,
-      "{data_ns} of {steps_ns} of steps on the host went into loading data, {data_compute_ratio} "
-      "of the time of forward, backward and optimizer",
+      "{data_ns} of {steps_ns} of steps on the host went into loading data: {data_compute_ratio} "
+      "of what forward, backward and optimizer took",
       DATA_ADVICE },
     { "DATA-2", TRACE_PROBLEM, NEED_TORCH | NEED_STEPS, rule_data_2,
-      "{data_ns} of {steps_ns} of steps on the host went into loading data, {data_model_ratio} of "
-      "the time of forward and backward",
+      "{data_ns} of {steps_ns} of steps on the host went into loading data: {data_model_ratio} of "
+      "what forward and backward took",
       DATA_ADVICE },
     { "DATA-3", TRACE_ADVICE, NEED_TORCH | NEED_STEPS, rule_data_3,
       "{data_ns} of {steps_ns} of steps on the host went into loading data ({data_step_ratio})",
       DATA_ADVICE },
     { "HOST-1", TRACE_PROBLEM, NEED_TORCH | NEED_DEVICE, rule_host,
       "{late_ns} of {idle_ns} of idle time between its first event and its last the device waited "
-      "for the host to launch; it worked {busy_ratio} of its time",
+      "for the host to launch; it was busy for {busy_ratio} of {window_ns}",
       "see what the host does in the gaps (--gaps)" },
     { "PH-FWD", TRACE_NOTE, NEED_TORCH | NEED_STEPS, rule_forward,
       "{forward_ns} of forward are {forward_backward_ratio} of the {backward_ns} of backward",
@@ -79,8 +79,8 @@ const struct rule_row rule_rows[RULES_MOST] = {
     { "COMM-SKEW", TRACE_ADVICE, NEED_TORCH | NEED_DEVICE, rule_comm_skew, NULL,
       "balance the work of the ranks" },
     { "TC-IDLE", TRACE_ADVICE, NEED_TORCH | NEED_DEVICE, rule_tensor_cores,
-      "{products_ns} of matrix products and convolutions, and no kernel that uses tensor cores by "
-      "its name",
+      "{products_ns} of matrix products and convolutions, and no kernel whose name shows tensor "
+      "cores",
       "use mixed precision (torch.autocast)" },
     { "TC-ALIGN", TRACE_ADVICE, NEED_TORCH | NEED_DEVICE, rule_tensor_align,
       "{unaligned_ns} of matrix products in 16 bits have a size that is no multiple of {multiple}, "

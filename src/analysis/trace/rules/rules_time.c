@@ -220,6 +220,7 @@ bool rule_host(struct judging *j)
         return judge_no(j, "the device never waited for a launch");
     judge_note(j, "late_ns", (double)f->late_ns);
     judge_note(j, "idle_ns", (double)f->card->idle_ns);
+    judge_note(j, "window_ns", (double)f->judged_ns);
     blame_late(j);
     j->found->gain_ns = f->late_ns;
     advise_host(j, "launch less and larger work: torch.compile, CUDA graphs, fewer small operators, "
