@@ -99,7 +99,7 @@ static void look_at_end(const struct unpack *u, struct trace *t)
     if (u->cut && t->damage[DAMAGE_TRUNCATED].count == 0)
         trace_damaged(t, DAMAGE_TRUNCATED, t->read_bytes);
     if (u->cut)
-        t->cut_stream = (struct cut_stream){ u->codec->name, u->cut_at };
+        t->cut_stream = (struct cut_stream){ u->codec->name, u->cut_at, u->damaged };
     t->damage[DAMAGE_CHECKSUM] = (struct damage){ u->wrong_checksums, u->wrong_at };
     t->damage[DAMAGE_PACKED_BYTES] = (struct damage){ u->junk_bytes, u->junk_at };
 }

@@ -217,10 +217,11 @@ struct damage {
 };
 
 /* The packed stream that ends too early, "gzip" or "zstd", and where in the packed bytes; NULL:
- * none does. */
+ * none does.  `is_damaged`: more bytes are there, which cannot be unpacked. */
 struct cut_stream {
     const char *name;
     uint64_t at;
+    bool is_damaged;
 };
 
 struct trace {

@@ -7,8 +7,6 @@
 
 #include "base/fail.h"
 
-/* A bomb: this many bytes in a row, this many times the packed ones, without a record.  Real
- * snapshots have ratios of 6 to 31. */
 /* A bomb is a run of this many unpacked bytes that came out of bomb_ratio times fewer packed ones
  * without one finished record.  Real snapshots pack 6 to 31 times; deflate cannot pass 1,032, zstd
  * can reach 32,768. */
@@ -45,8 +43,26 @@ enum vrs_status unpack_end_early(struct unpack *u, struct vrs_error *err)
     return VRS_OK;
 }
 
+enum vrs_status unpack_fail_data(struct unpack *u, const char *why, const char *remedy,
+                                 struct vrs_error *err)
+{
+    uint64_t offset = window_offset(u->packed);
+    if (u->lenient && u->given_bytes > 0) {
+        u->ended = u->cut = u->damaged = true;
+        u->cut_at = offset;
+        return VRS_OK;
+    }
+    return vrs_fail_at(err, VRS_CORRUPT, offset, "damaged %s data: %s (offset in the packed bytes)%s",
+                       u->codec->name, why, remedy);
+}
+
 enum vrs_status unpack_fail_cut(const struct unpack *u, const char *before, struct vrs_error *err)
 {
+    if (u->damaged)
+        return vrs_fail_at(err, VRS_CORRUPT, u->cut_at,
+                           "the %s data is damaged before %s (offset in the packed bytes); copy the "
+                           "file once more, or record it again",
+                           u->codec->name, before);
     return vrs_fail_at(err, VRS_CORRUPT, u->cut_at,
                        "the %s stream ends early, before %s (offset in the packed bytes); copy the "
                        "file once more, or record it again",

@@ -7,7 +7,8 @@
  * Memory is bounded by the window that the packed stream may ask for.  Damage is VRS_CORRUPT with
  * its offset in the packed bytes.  Where the packed bytes end too early, what they hold is given,
  * then an end, and `cut` is set.  To a reader that is `lenient` a wrong checksum is no failure: it
- * is counted, as all bytes that it is of were given; nor is anything behind the last zstd frame. */
+ * is counted, as all bytes that it is of were given; nor is anything behind the last zstd frame.
+ * Damage of the data, too, is then an end that comes too early, where some bytes were given. */
 #ifndef VRS_FORMAT_INPUT_UNPACK_H
 #define VRS_FORMAT_INPUT_UNPACK_H
 
@@ -43,6 +44,7 @@ struct unpack {
     bool inside;     /* a member or frame has begun and not ended */
     bool begun;      /* the first one has begun */
     bool ended, cut; /* there is no more; and that was too early */
+    bool damaged;    /* cut, since what comes cannot be unpacked */
     bool lenient;    /* set by the reader before the first byte */
 
     uint64_t given_bytes; /* unpacked */
@@ -76,6 +78,10 @@ enum vrs_status unpack_guard(struct unpack *u, size_t given, uint64_t packed,
 
 /* For codecs: the packed bytes end inside a member or frame, or their source failed. */
 enum vrs_status unpack_end_early(struct unpack *u, struct vrs_error *err) MUST_CHECK;
+
+/* Likewise: what comes cannot be unpacked, for the reason `why`; `remedy` may be empty. */
+enum vrs_status unpack_fail_data(struct unpack *u, const char *why, const char *remedy,
+                                 struct vrs_error *err) MUST_CHECK;
 
 /* Likewise: stands at the next packed byte that is not zero; false where there is none. */
 bool unpack_skip_zeros(struct unpack *u);

@@ -114,10 +114,8 @@ static enum vrs_status gzip_step(struct unpack *u, uint8_t *to, size_t len, size
     /* What came before damage is given first, in whatever portions the input comes; the next call
      * finds the damage again. */
     else if (code != Z_OK && *ret == 0)
-        return vrs_fail_at(err, VRS_CORRUPT, window_offset(w),
-                           "damaged gzip data: %s (offset in the packed bytes); `gzip -dc` "
-                           "gives what can still be read",
-                           z->msg != NULL ? z->msg : "no stream");
+        return unpack_fail_data(u, z->msg != NULL ? z->msg : "no stream",
+                                "; `gzip -dc` gives what can still be read, if anything", err);
     return VRS_OK;
 }
 

@@ -190,9 +190,7 @@ static enum vrs_status zstd_step(struct unpack *u, uint8_t *to, size_t len, size
     if (ZSTD_isError(code)) {
         if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
             return vrs_no_memory(err);
-        return vrs_fail_at(err, VRS_CORRUPT, window_offset(w),
-                           "damaged zstd data: %s (offset in the packed bytes)",
-                           ZSTD_getErrorName(code));
+        return unpack_fail_data(u, ZSTD_getErrorName(code), "", err);
     }
     w->at += in.pos;
     *ret = out.pos;

@@ -99,7 +99,10 @@ static void say_incomplete(const struct trace_file *file, const struct render_op
         return;
     buf_init(&text, SIZE_MAX / 2);
     buf_str(&text, file->path);
-    buf_text(&text, ": INCOMPLETE: the file ends too early, and the rows are of what was read");
+    buf_text(&text, ": INCOMPLETE: ");
+    buf_text(&text, file->cut_stream.is_damaged ? "the file cannot be unpacked to its end"
+                                                : "the file ends too early");
+    buf_text(&text, ", and the rows are of what was read");
     buf_char(&text, '\0');
     if (!text.failed)
         options->note(options->note_arg, text.at);

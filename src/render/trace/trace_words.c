@@ -78,7 +78,7 @@ static const struct {
     [DAMAGE_NEGATIVE] = { "event", " with a negative duration, taken as 0" },
     [DAMAGE_NO_DURATION] = { "event", " with a duration that is no number, taken as 0" },
     [DAMAGE_RANGE] = { "event", " with a time beyond 64 bits of nanoseconds" },
-    [DAMAGE_NOT_AN_EVENT] = { "value", " among the events that is none, left out" },
+    [DAMAGE_NOT_AN_EVENT] = { "value", " in the place of an event, left out" },
     [DAMAGE_ESCAPE] = { "escape", " that JSON does not have, taken as a backslash" },
     [DAMAGE_CONTROL] = { "control character", " in a text, kept" },
     [DAMAGE_UTF8] = { "text", " that is not UTF-8, its wrong bytes replaced" },
@@ -90,7 +90,7 @@ static const struct {
     [DAMAGE_SKIPPED] = { "damaged place",
                          " that could not be mended, left out up to the next event" },
     [DAMAGE_ZEROS] = { "event", " with a time of 0, which may never have been set" },
-    [DAMAGE_NOT_A_ROW] = { "row", " of other numbers than a row has, left out" },
+    [DAMAGE_NOT_A_ROW] = { "row", " left out for numbers that a row cannot have" },
     [DAMAGE_UNORDERED] = { "row", " with a time before the row above, taken as that time" },
 };
 
@@ -103,9 +103,9 @@ static void put_cut(struct buf *to, const struct cut_stream *stream, uint64_t of
         buf_format(to, "the file ends too early, at byte %llu", (unsigned long long)offset);
     else
         buf_format(to,
-                   "the %s stream ends too early, at byte %llu of the file, which is byte %llu "
-                   "unpacked",
-                   stream->name, (unsigned long long)stream->at, (unsigned long long)offset);
+                   "the %s %s, at byte %llu of the file, which is byte %llu unpacked",
+                   stream->name, stream->is_damaged ? "data cannot be unpacked further"
+                                                    : "stream ends too early", (unsigned long long)stream->at, (unsigned long long)offset);
     buf_format(to, "; the whole %ss before are kept", one);
 }
 

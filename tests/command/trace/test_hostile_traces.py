@@ -2,6 +2,7 @@
 import gzip
 import json
 import random
+import re
 import shutil
 import zlib
 
@@ -224,6 +225,35 @@ def test_who_asks_for_a_trace_is_told_how_one_is_made(tmp_path, data, words):
     assert words in said and "export_chrome_trace() of torch.profiler writes a profiler trace" in said and "_dump_snapshot" not in said
     said = run("report", path).err
     assert "_dump_snapshot" in said and "export_chrome_trace" not in said
+
+
+def damaged_gzip(data):
+    """It ends in a block of a kind that deflate does not have."""
+    z = zlib.compressobj(wbits=31)
+    return z.compress(data) + z.flush(zlib.Z_FULL_FLUSH) + b"\x06" + bytes(64)
+
+
+def damaged_zstd(data):
+    """Behind it stands a frame with a block of the reserved kind."""
+    return writers.zstd(data, program=False) + b"\x28\xb5\x2f\xfd\x20\x40\x07\x02\x00" + bytes(64)
+
+
+@pytest.mark.parametrize("damaged, name", [(damaged_gzip, "gzip"), (damaged_zstd, "zstd")])
+def test_data_that_is_damaged_further_in_keeps_what_came_before(tmp_path, damaged, name):
+    data = json.dumps(trace(steps(1000, 1200, 1300))).encode()
+    whole, path = tmp_path / "whole.json", tmp_path / "run.json"
+    whole.write_bytes(data[:-40])
+    path.write_bytes(damaged(data[:-40]))
+    cut, doc = (run("trace", "--json", p, expect=0).json() for p in (whole, path))
+    assert doc["file"]["events"] == cut["file"]["events"] > 4 and not doc["file"]["complete"]
+    assert doc["file"]["damage"] == cut["file"]["damage"] == [{"kind": "truncated", "count": 1, "first_offset": len(data) - 40}]
+    out = " ".join(run("trace", path, expect=0).out.split())
+    assert "INCOMPLETE: the file cannot be unpacked to its end" in out
+    assert re.search(r"the %s data cannot be unpacked further, at byte \d+ of the file, which is byte %d unpacked; the whole events"
+                     % (name, len(data) - 40), out)
+    assert run("trace", "--strict", path, expect=3).out.split("\n")[1:] == run("trace", path, expect=0).out.split("\n")[1:]
+    path.write_bytes(damaged(b'{"traceEvents": [{"ph": "X", "na'))
+    assert "the %s data is damaged before the first whole event" % name in run("trace", path, expect=3).err
 
 
 def test_a_flipped_bit_names_the_remedy(tmp_path):
