@@ -91,6 +91,10 @@ int trace_rewrite_run(const struct common *common, const struct trace_rewrite *r
                                      .progress = read_progress };
     struct vrs_trace *trace = NULL;
     struct vrs_error err;
+    if (files == 1 && !output_is_stream(names[0]) && input_is_folder(names[0])) {
+        message("%s is a folder; --repair and --slice take one FILE of it at a time", names[0]);
+        return EXIT_USAGE;
+    }
     if (!read_words(common, r, files, &options) || !input_is_named(names[0]) ||
         output_replaces("-o", common->output, names[0]))
         return EXIT_USAGE;

@@ -42,7 +42,8 @@ static const char *by_words(static_text by)
 }
 
 /* The one that was slowest most often, and the one that waited most. */
-static void put_sentence(struct buf *to, const struct style *style, const struct trace_ranks *r)
+static void put_sentence(struct buf *to, const struct style *style, const struct trace_ranks *r,
+                         int64_t world_size)
 {
     const struct trace_rank_row *slow = &r->row[0], *waits = &r->row[0];
     struct buf words;
@@ -53,7 +54,12 @@ static void put_sentence(struct buf *to, const struct style *style, const struct
         slow = r->row[i].slowest > slow->slowest ? &r->row[i] : slow;
         waits = r->row[i].waiting_ns > waits->waiting_ns ? &r->row[i] : waits;
     }
-    buf_format(&words, "%u ranks, %s", (unsigned)r->rows, by_words(r->by));
+    if (world_size > (int64_t)r->rows)
+        buf_format(&words, "%u of %lld ranks (the others are not in these files)",
+                   (unsigned)r->rows, (long long)world_size);
+    else
+        buf_format(&words, "%u ranks", (unsigned)r->rows);
+    buf_format(&words, ", %s", by_words(r->by));
     if (compared > 0)
         buf_format(&words, "; rank %lld was the slowest in %u of %u step%s in which they differ",
                    (long long)slow->rank, (unsigned)slow->slowest, (unsigned)compared,
@@ -142,7 +148,7 @@ static void put_table(struct buf *to, const struct style *style, const struct ro
 }
 
 void trace_ranks_text(struct buf *to, const struct style *style, const struct trace_ranks *ranks,
-                      uint32_t most)
+                      int64_t world_size, uint32_t most)
 {
     static const struct text_column rank_columns[] = {
         { "rank", true, false, 0, CUT_END },    { "steps", true, false, 0, CUT_END },
@@ -164,7 +170,7 @@ void trace_ranks_text(struct buf *to, const struct style *style, const struct tr
         return;
     uint32_t ranks_most = most == 0 ? RANKS_SHOWN : most;
     most = most == 0 ? ROWS_SHOWN : most;
-    put_sentence(to, style, ranks);
+    put_sentence(to, style, ranks, world_size);
     buf_char(to, '\n');
     const struct row_table tables[] = {
         { ROW_TABLE_COLUMNS(rank_columns), ranks->rows, ranks_most, ranks, fill_rank, "row" },

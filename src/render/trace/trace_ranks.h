@@ -11,7 +11,7 @@
 
 /* A sentence and three tables of at most so many rows; nothing where `ranks` is NULL. */
 void trace_ranks_text(struct buf *to, const struct style *style, const struct trace_ranks *ranks,
-                      uint32_t most);
+                      int64_t world_size, uint32_t most);
 
 /* Why there are none to compare. */
 void trace_same_rank_text(struct buf *to, const struct style *style, const struct same_rank *same);

@@ -263,7 +263,7 @@ static void put_ranks(struct buf *to, const struct trace_report *r, const struct
     if (ranks == NULL || r->sections != 0)
         return;
     buf_char(to, '\n');
-    trace_ranks_text(to, &options->style, ranks, options->rows);
+    trace_ranks_text(to, &options->style, ranks, r->capture.world_size, options->rows);
 }
 
 static void put_set(struct buf *to, const struct trace_report *reports,

@@ -55,6 +55,12 @@ def test_files_by_distributed_info(tmp_path):
     check(ranks_of(*paths), "distributed_info")
 
 
+def test_ranks_whose_files_are_missing_are_counted(tmp_path):
+    paths = [write(tmp_path, "%d.json" % rank, trace(rank_events(*RANKS[rank]), distributedInfo={"rank": rank, "world_size": 3}))
+             for rank in (0, 1)]
+    assert "ranks    2 of 3 ranks (the others are not in these files), by" in run("trace", *paths, expect=0).out
+
+
 def test_files_by_name(tmp_path):
     check(ranks_of(*[write(tmp_path, "rank%d.json" % rank, trace(rank_events(*RANKS[rank]))) for rank in (1, 0)]), "name")
     # Info of two jobs says nothing, and names do.

@@ -145,6 +145,12 @@ def test_words_that_make_no_sense(tmp_path, options, words):
     assert words in said.err and said.out == ""
 
 
+def test_a_folder_has_no_slice(tmp_path):
+    write(tmp_path, "a.json", trace(steps(1000, 1200)))
+    for options in (["--slice", "1"], ["--repair"]):
+        assert "is a folder; --repair and --slice take one FILE of it at a time" in run("trace", tmp_path, *options, expect=2).err
+
+
 @pytest.mark.parametrize("events, there", [(steps(1000, 1200), "are 0 to 1 "), ([span("aten::mm", "cpu_op", 0, 9)], "no ProfilerStep#N is in the trace"),
                                            (steps(1000, 1200)[4:], "are 1 to 1 ")])
 def test_steps_beyond_those_of_the_trace(tmp_path, events, there):
