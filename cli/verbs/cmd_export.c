@@ -1,10 +1,13 @@
 /* cmd_export.c - vramscope export. */
 #define _POSIX_C_SOURCE 200809L
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "answer.h"
@@ -186,6 +189,10 @@ static int refuse_words(const struct export_settings *s, const char *path,
     }
     bool has_name_of_traces = strcmp(s->to, "chrome") == 0 || strcmp(s->to, "html") == 0;
     bool is_of_traces = has_name_of_traces && of_trace->status != VRS_OK;
+    if (has_name_of_traces && !is_of_traces) {
+        message("%s is for memory snapshots, and %s a format of profiler traces", other, s->to);
+        return EXIT_USAGE;
+    }
     bool is_unknown = path != NULL && output_is_stream(path) && of_trace->status != VRS_OK;
     const struct vrs_error *why = is_trace || is_of_traces ? of_trace : of_recording;
     message("%s", why->message);
@@ -207,6 +214,25 @@ static int check_words(const struct export_settings *s, const char *path)
         option_of_snapshots(s) == NULL)
         return EXIT_DONE;
     return refuse_words(s, path, &err, &trace_err);
+}
+
+/* What SQLite keeps beside a database that is open, or was not closed, it would apply to the one
+ * that is written in its place. */
+static bool has_journal(const char *database)
+{
+    static const char *const ends[] = { "-wal", "-journal" };
+    char path[PATH_MAX];
+    struct stat there;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        int len = snprintf(path, sizeof path, "%s%s", database, ends[i]);
+        if (len < 0 || (size_t)len >= sizeof path || stat(path, &there) != 0 || there.st_size == 0)
+            continue;
+        message("-o %s: %s is of a database there that is open or was not closed, and would be taken "
+                "for a part of the new one; remove it, or name another file",
+                database, path);
+        return true;
+    }
+    return false;
 }
 
 /* The words alone, before anything is read. */
@@ -234,6 +260,9 @@ static int check(const struct export_settings *s, int files, char *const *argv)
         message("%s is not for a terminal; name a file with -o", s->to);
         return EXIT_USAGE;
     }
+    if (strcmp(s->to, "sqlite") == 0 && !output_is_stream(s->common.output) &&
+        has_journal(s->common.output))
+        return EXIT_USAGE;
     return output_replaces("-o", s->common.output, argv[0]) ? EXIT_USAGE : EXIT_DONE;
 }
 

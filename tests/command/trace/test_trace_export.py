@@ -549,3 +549,18 @@ def test_what_is_no_trace_says_why(tmp_path):
     for text, why in (("{}", "JSON without a list of events (traceEvents)"), ('{"traceEvents": []}', "a trace without an event")):
         path.write_text(text)
         assert why in run("export", path, "--to", "html", expect=3).err
+
+
+def test_what_sqlite_left_beside_a_database_is_not_taken_for_a_part_of_the_new_one(tmp_path):
+    path = tmp_path / "w.db"
+    for end in ("-wal", "-journal"):
+        beside = tmp_path / ("w.db" + end)
+        beside.write_bytes(b"x")
+        said = run("export", BUNDLED, "--to", "sqlite", "-o", path, expect=2).err
+        assert str(beside) in said and "remove it, or name another file" in said and not path.exists()
+        beside.unlink()
+
+
+def test_options_of_snapshots_beside_a_format_of_traces():
+    said = run("export", "nofile.json", "--to", "html", "--user-root", "/x", expect=2).err
+    assert "--user-root is for memory snapshots, and html a format of profiler traces" in said
