@@ -196,7 +196,7 @@ void help_overview(FILE *out)
               "\n"
               "A FILE is a snapshot (pickle, JSON or exported HTML page) or a profiler trace (JSON), "
               "each also in gzip or zstd; a folder of them, or - for standard input. report, diff, "
-              "check, export and trace read traces, all verbs but trace snapshots. Nothing in a file "
+              "check, export, diagnose and trace read traces, all verbs but the last two snapshots. Nothing in a file "
               "is ever executed.\n"
               "\n"
               "vramscope help VERB lists a verb's options; vramscope --version the version.\n");

@@ -86,7 +86,8 @@ enum vrs_trace_section {
     VRS_TRACE_PHASES = 128,  /* of training, on the wall and on devices */
     VRS_TRACE_LAUNCHES = 256, /* how long they took, and how much was queued */
     VRS_TRACE_MODULES = 512,  /* torch.nn.Module, forward and backward */
-    VRS_TRACE_TREE = 1024 /* the call tree: who called what, and what it cost */
+    VRS_TRACE_TREE = 1024, /* the call tree: who called what, and what it cost */
+    VRS_TRACE_METHOD = 2048 /* the method of four phases: baseline, kind, component, operation */
 };
 
 struct vrs_trace_options {

@@ -716,6 +716,19 @@ const char trace_launches_doc[] =
     ">>> trace.launches()[\"launches\"][\"calls\"]\n"
     "0";
 
+const char trace_method_doc[] =
+    "method($self, /, *, as_framework=False, path=None)\n"
+    "--\n\n"
+    "The same answer, whose text goes through the method of four phases: the baseline, the kind of\n"
+    "bottleneck, the component, the operation; then what to change, and how to prove it.\n\n"
+    "as_framework: with Python frames in the trace, count ranges as key_averages() does,\n"
+    "without the operators that a frame inside called. path: shown as the file's name. The\n"
+    "result is a Result; raises Error, TypeError for arguments of the wrong type,\n"
+    "ValueError where the trace is closed.\n\n"
+    ">>> trace = vramscope.load(\"examples/traces/training.pt.trace.json.gz\")\n"
+    ">>> trace.method()[\"bottleneck\"][\"kind\"]\n"
+    "'data'";
+
 const char trace_findings_doc[] =
     "findings($self, /, *, as_framework=False, path=None)\n"
     "--\n\n"

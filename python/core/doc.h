@@ -61,6 +61,7 @@ extern const char trace_calls_doc[];
 extern const char trace_phases_doc[];
 extern const char trace_launches_doc[];
 extern const char trace_findings_doc[];
+extern const char trace_method_doc[];
 extern const char trace_modules_doc[];
 extern const char trace_tree_doc[];
 extern const char trace_table_doc[];

@@ -82,6 +82,7 @@ static PyObject *answer(PyObject *self, PyObject *args, PyObject *kwargs, const 
     X(launches, trace_options, VRS_TRACE_LAUNCHES)                                                 \
     X(findings, trace_options, VRS_TRACE_FINDINGS)                                                 \
     X(modules, trace_options, VRS_TRACE_MODULES)                                                   \
+    X(method, trace_options, VRS_TRACE_METHOD)                                                     \
     X(tree, tree_options, VRS_TRACE_TREE)
 
 #define ASK(name, options, section)                                                                \

@@ -44,6 +44,7 @@ static const char *meaningless(const struct vrs_trace_options *o)
         { VRS_TRACE_LAUNCHES, "launches" },
         { VRS_TRACE_MODULES, "modules" },
         { VRS_TRACE_TREE, "call paths" },
+        { VRS_TRACE_METHOD, "bottleneck of work" },
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if ((o->sections & parts[i].section) != 0)

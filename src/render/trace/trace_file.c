@@ -1,4 +1,4 @@
-/* trace_file.c - a line of what a file is, then one of its damage. */
+/* trace_file.c - what a file is, its damage, and what was not recorded: a line each. */
 #include "render/trace/trace_file.h"
 
 #include <stdint.h>
@@ -50,4 +50,19 @@ void trace_file_text(struct buf *to, const struct style *style, const struct tra
     buf_char(to, '\n');
     buf_end(&words, to);
     put_damage(to, style, f, one);
+}
+
+void trace_missing_text(struct buf *to, const struct style *style, const struct trace_report *r)
+{
+    for (uint32_t i = 0; i < r->capture.missings; i++) {
+        struct buf words;
+        buf_init(&words, SIZE_MAX / 2);
+        if (r->file.complete)
+            buf_format(&words, "no %s: record with %s", r->capture.missing[i].what,
+                       r->capture.missing[i].how);
+        else
+            buf_format(&words, "no %s in the part that could be read", r->capture.missing[i].what);
+        envelope_words(to, style, i == 0 ? "missing" : "", &words);
+        buf_end(&words, to);
+    }
 }

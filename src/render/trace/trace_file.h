@@ -11,4 +11,7 @@
 void trace_file_text(struct buf *to, const struct style *style, const struct trace_file *f,
                      const char *what, const char *one);
 
+/* What would tell more, and what records it. */
+void trace_missing_text(struct buf *to, const struct style *style, const struct trace_report *r);
+
 #endif

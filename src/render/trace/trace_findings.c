@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/str.h"
+#include "render/answer/envelope.h"
 #include "render/write/escape.h"
 #include "render/write/text.h"
 
@@ -154,6 +155,12 @@ static void put_gain(struct buf *to, const struct trace_finding *f)
     buf_text(to, " to gain");
 }
 
+void trace_template_words(struct buf *to, const struct style *style,
+                          const struct trace_finding *finding)
+{
+    put_template(to, finding, finding->text, style->ascii);
+}
+
 void trace_finding_words(struct buf *to, const struct style *style,
                          const struct trace_finding *finding)
 {
@@ -215,4 +222,25 @@ void trace_findings_text(struct buf *to, const struct style *style, const struct
     for (uint32_t i = 0; i < f->silents; i++)
         put_silence(to, style, &f->silent[i]);
     buf_char(to, '\n');
+}
+
+void trace_findings_lead(struct buf *to, const struct style *style, const struct trace_report *r)
+{
+    enum { FINDINGS_SHOWN = 3 };
+    const struct trace_findings *f = &r->findings;
+    struct buf words;
+    uint32_t shown = 0;
+    buf_init(&words, SIZE_MAX / 2);
+    for (uint32_t i = 0; i < f->findings && shown < FINDINGS_SHOWN; i++) {
+        if (!trace_finding_leads(f, i))
+            continue;
+        trace_finding_words(&words, style, &f->finding[i]);
+        envelope_words(to, style, shown++ == 0 ? "findings" : "", &words);
+    }
+    if (f->findings > shown) {
+        buf_format(&words, shown > 0 ? "and %u more (--findings)" : "%u of no problem (--findings)",
+                   (unsigned)(f->findings - shown));
+        envelope_words(to, style, shown == 0 ? "findings" : "", &words);
+    }
+    buf_end(&words, to);
 }

@@ -16,6 +16,13 @@
 void trace_finding_words(struct buf *to, const struct style *style,
                          const struct trace_finding *finding);
 
+/* Its text alone, with what it saw in its places. */
+void trace_template_words(struct buf *to, const struct style *style,
+                          const struct trace_finding *finding);
+
+/* The three with most to gain, for a page, and how many more there are. */
+void trace_findings_lead(struct buf *to, const struct style *style, const struct trace_report *r);
+
 /* All findings, `most` of them, each with its culprit and advice; then, by their clauses, the rules
  * that are silent. */
 void trace_findings_text(struct buf *to, const struct style *style, const struct trace_report *r,

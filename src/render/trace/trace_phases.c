@@ -24,7 +24,7 @@ static str cell_of_share(struct cells *cells, int64_t part, int64_t whole)
     return cell_share(cells, part < 0 || whole <= 0 ? -1 : (double)part / (double)whole);
 }
 
-static const char *phase_word(uint8_t phase)
+const char *trace_phase_word(uint8_t phase)
 {
     return phase == PHASE_RECOMPUTE ? "recompute (of checkpoints)"
            : phase == PHASE_UNKNOWN ? "launch not in the trace"
@@ -42,7 +42,7 @@ static void fill_phase(struct cells *cells, const void *from, uint32_t i, str *c
 {
     const struct phase_sums *s = from;
     const struct trace_phase_row *row = &s->phases->row[i];
-    cell[0] = str_from(phase_word(row->phase));
+    cell[0] = str_from(trace_phase_word(row->phase));
     cell[1] = cell_of_ns(cells, row->wall_ns);
     cell[2] = cell_of_share(cells, row->wall_ns, s->wall);
     if (!s->has_devices)

@@ -12,4 +12,7 @@
 void trace_phases_tables(struct buf *to, const struct style *style, const struct trace_report *r,
                          uint32_t most);
 
+/* "forward", "recompute (of checkpoints)"; `phase` is enum trace_phase. */
+const char *trace_phase_word(uint8_t phase);
+
 #endif

@@ -9,7 +9,6 @@
 #include "analysis/trace/ranks/trace_ranks.h"
 #include "analysis/trace/report/job.h"
 #include "analysis/trace/report/report.h"
-#include "analysis/trace/rules/rules.h"
 #include "analysis/trace/tables/tables.h"
 #include "base/buf.h"
 #include "base/bytes.h"
@@ -25,6 +24,7 @@
 #include "render/trace/trace_ranks.h"
 #include "render/trace/trace_split.h"
 #include "render/trace/trace_memory.h"
+#include "render/trace/trace_method.h"
 #include "render/trace/trace_modules.h"
 #include "render/trace/trace_tables.h"
 #include "render/trace/trace_tree.h"
@@ -97,43 +97,6 @@ static void put_words(struct buf *to, const struct style *style, const char *lab
     buf_end(&words, to);
 }
 
-static void put_missing(struct buf *to, const struct style *style, const struct trace_report *r)
-{
-    for (uint32_t i = 0; i < r->capture.missings; i++) {
-        struct buf words;
-        buf_init(&words, SIZE_MAX / 2);
-        if (r->file.complete)
-            buf_format(&words, "no %s: record with %s", r->capture.missing[i].what,
-                       r->capture.missing[i].how);
-        else
-            buf_format(&words, "no %s in the part that could be read", r->capture.missing[i].what);
-        envelope_words(to, style, i == 0 ? "missing" : "", &words);
-        buf_end(&words, to);
-    }
-}
-
-/* What to change: those with most to gain. */
-static void put_findings(struct buf *to, const struct style *style, const struct trace_report *r)
-{
-    enum { FINDINGS_SHOWN = 3 };
-    const struct trace_findings *f = &r->findings;
-    struct buf words;
-    uint32_t shown = 0;
-    buf_init(&words, SIZE_MAX / 2);
-    for (uint32_t i = 0; i < f->findings && shown < FINDINGS_SHOWN; i++) {
-        if (!trace_finding_leads(f, i))
-            continue;
-        trace_finding_words(&words, style, &f->finding[i]);
-        envelope_words(to, style, shown++ == 0 ? "findings" : "", &words);
-    }
-    if (f->findings > shown) {
-        buf_format(&words, shown > 0 ? "and %u more (--findings)" : "%u of no problem (--findings)",
-                   (unsigned)(f->findings - shown));
-        envelope_words(to, style, shown == 0 ? "findings" : "", &words);
-    }
-    buf_end(&words, to);
-}
-
 /* Whether the time is rather in what runs on devices than in the host's code. */
 static bool devices_are_busy(const struct trace_report *r)
 {
@@ -160,8 +123,8 @@ static void put_page(struct buf *to, const struct trace_report *r,
     put_words(to, style, "steps", r, trace_steps_words);
     put_words(to, style, "memory", r, trace_memory_words);
     put_words(to, style, "links", r, trace_links_words);
-    put_missing(to, style, r);
-    put_findings(to, style, r);
+    trace_missing_text(to, style, r);
+    trace_findings_lead(to, style, r);
     buf_char(to, '\n');
     trace_steps_table(to, style, r, rows);
     if (devices_are_busy(r))
@@ -254,6 +217,8 @@ static void put_sections(struct buf *to, const struct trace_report *r,
         trace_modules_table(to, style, r, rows);
     if (r->tree != NULL)
         trace_tree_text(to, style, r->tree, rows);
+    if ((r->sections & SECTION_METHOD) != 0)
+        trace_method_text(to, style, r);
 }
 
 /* Below the page, where there are several. */

@@ -143,8 +143,7 @@ static void put_ns(struct buf *to, int64_t ns)
     human_ns(to, ns > 0 ? (uint64_t)ns : 0);
 }
 
-/* A name of the file, which may be longer than a sentence bears. */
-static void put_name(struct buf *to, const struct style *style, str name)
+void trace_name(struct buf *to, const struct style *style, str name)
 {
     enum { NAME_MOST = 60 };
     struct buf escaped;
@@ -166,7 +165,7 @@ void trace_device_words(struct buf *to, const struct style *style, const struct 
     escape_text(to, d->device, style->ascii);
     if (d->name.ptr != NULL) {
         buf_text(to, " (");
-        put_name(to, style, d->name);
+        trace_name(to, style, d->name);
         buf_char(to, ')');
     }
 }
@@ -238,7 +237,7 @@ static void device_verdict(struct buf *to, const struct style *style, const stru
     if (time_is_on(r, d)) {
         const struct name_row *k = &r->figures.tables.kernel[0];
         buf_text(to, ": the time is in what runs there, above all in ");
-        put_name(to, style, k->name);
+        trace_name(to, style, k->name);
         buf_text(to, " (");
         human_share(to, share_ratio((uint64_t)k->ns, (uint64_t)r->figures.tables.device_ns));
         buf_char(to, ')');
@@ -305,7 +304,7 @@ static void put_unread(struct buf *to, const struct style *style, const struct f
         if (is_read(f->phase[i].name))
             continue;
         buf_text(to, phases++ == 0 ? "" : ", ");
-        put_name(to, style, f->phase[i].name);
+        trace_name(to, style, f->phase[i].name);
     }
 }
 
@@ -345,7 +344,7 @@ static void host_verdict(struct buf *to, const struct style *style, const struct
     if (r->figures.host.threads > 1)
         buf_format(to, ", added up over %u threads,", (unsigned)r->figures.host.threads);
     buf_text(to, " the largest part is in ");
-    put_name(to, style, r->op[0].name);
+    trace_name(to, style, r->op[0].name);
     buf_text(to, " (");
     human_share(to, share_ratio((uint64_t)r->op[0].self_cpu_ns, (uint64_t)r->self_cpu_ns));
     buf_char(to, ')');
@@ -441,7 +440,7 @@ static void put_steps_left_out(struct buf *to, const struct style *style,
         if (r->step[i].kind == STEP_PLAIN)
             continue;
         buf_text(to, left_out++ == 0 ? "; without " : " and ");
-        put_name(to, style, r->step[i].name);
+        trace_name(to, style, r->step[i].name);
         buf_format(to, " (%s)", trace_step_word(r->step[i].kind));
     }
 }

@@ -7,11 +7,15 @@
 
 #include "analysis/trace/report/report.h"
 #include "base/buf.h"
+#include "base/str.h"
 #include "render/write/human.h"
 
 /* "2 events without a time, which were left out".  `one`: what the file is a list of. */
 void trace_damage_words(struct buf *to, const struct style *style, const struct trace_file *file,
                         const struct damage_row *damage, const char *one);
+
+/* A name of the file, which may be longer than a sentence bears. */
+void trace_name(struct buf *to, const struct style *style, str name);
 
 /* "device 0 (NVIDIA H100)" */
 void trace_device_words(struct buf *to, const struct style *style, const struct trace_device *d);

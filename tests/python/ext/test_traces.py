@@ -16,7 +16,7 @@ from conftest import PACKAGE, ROOT, run, validate
 
 EXAMPLE = ROOT / "examples" / "traces" / "training.pt.trace.json.gz"
 CODES = {"uint8": "B", "uint16": "H", "uint32": "I", "uint64": "Q", "int64": "q"}
-PARTS = ("ops", "kernels", "gaps", "steps", "memory", "calls", "phases", "launches", "findings", "modules", "tree")
+PARTS = ("ops", "kernels", "gaps", "steps", "memory", "calls", "phases", "launches", "findings", "method", "modules", "tree")
 UNKNOWN = -1 << 63
 
 
@@ -77,7 +77,8 @@ def test_an_answer_is_that_of_the_command(example):
     for part in PARTS:
         answer = getattr(example, part)()
         assert answer == report, part
-        assert answer.text(width=80) == run("trace", "--" + part, EXAMPLE, expect=0).out, part
+        words = ("diagnose",) if part == "method" else ("trace", "--" + part)
+        assert answer.text(width=80) == run(*words, EXAMPLE, expect=0).out, part
 
 
 def test_paths_of_the_tree_by_their_share(example):

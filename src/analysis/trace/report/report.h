@@ -13,6 +13,7 @@
 #include "analysis/trace/figures/figures.h"
 #include "analysis/trace/phases/phases.h"
 #include "analysis/trace/queue/queue.h"
+#include "analysis/trace/rules/bottleneck.h"
 #include "analysis/trace/rules/rules.h"
 #include "analysis/trace/ranks/trace_ranks.h"
 #include "analysis/trace/modules/modules.h"
@@ -169,6 +170,7 @@ enum trace_section {
     SECTION_LAUNCHES = 256,
     SECTION_MODULES = 512,
     SECTION_TREE = 1024,
+    SECTION_METHOD = 2048,
 };
 
 struct trace_report {
@@ -186,6 +188,7 @@ struct trace_report {
     struct trace_phases phases;
     struct trace_launches launches;
     struct trace_findings findings;
+    struct bottleneck bottleneck;
     struct trace_memory_peaks peaks;
     struct operator_row *op; /* by falling self CPU, ties by name */
     uint32_t *op_by_device;  /* the same by falling self device */

@@ -370,6 +370,8 @@ static const struct field report_fields[] = {
     { "runtime", NULL, UNIT_NONE, FIELD_ROWS,
       FIELD_LIST(struct trace_report, figures.tables.call, figures.tables.calls),
       .row = &call_row_type, .limited = true },
+    { "bottleneck", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct trace_report, bottleneck),
+      .row = &bottleneck_row_type },
     { "findings", NULL, UNIT_NONE, FIELD_ROWS,
       FIELD_LIST(struct trace_report, findings.finding, findings.findings),
       .row = &trace_finding_row_type },

@@ -61,6 +61,13 @@ static inline double judge_share(double part, double whole)
     return whole > 0 ? part / whole : 0;
 }
 
+/* What several judgements are made of: the share of the judged time in which the device was busy,
+ * the wall time of forward, backward and optimizer, and that time, its idle rest and the share of
+ * computing as evidence. */
+double rule_busy(const struct rule_facts *f);
+int64_t rule_compute_wall(const struct rule_facts *f);
+void rule_note_window(struct judging *j);
+
 trace_rule rule_gpu_low, rule_gpu_high, rule_gpu_mixed, rule_host, rule_data_1, rule_data_2,
     rule_data_3, rule_forward, rule_backward, rule_copies, rule_launch_bound, rule_small_ops,
     rule_slow_launch, rule_pageable, rule_exposed_copies, rule_sync, rule_alloc, rule_comm_exposed,

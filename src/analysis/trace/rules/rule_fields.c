@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/trace/rules/bottleneck.h"
 #include "analysis/trace/rules/rules.h"
 #include "base/field.h"
 #include "base/str.h"
@@ -49,6 +50,27 @@ static const struct field finding_fields[] = {
 };
 const struct row_type trace_finding_row_type =
     ROW_TYPE("finding", struct trace_finding, finding_fields);
+
+/* Its members are those of a finding that mean something of it. */
+static const struct field bottleneck_why_fields[] = {
+    { "text", NULL, UNIT_NONE, FIELD_SENTENCE, .sentence = TRACE_TEXT },
+    { "evidence", NULL, UNIT_NONE, FIELD_ROWS,
+      FIELD_PLACES(struct trace_finding, evidence, evidences), .row = &evidence_row_type,
+      .line = true },
+    { "threshold", NULL, UNIT_NONE, FIELD_ROWS, FIELD_PLACES(struct trace_finding, limit, limits),
+      .row = &evidence_row_type, .line = true },
+};
+static const struct row_type bottleneck_why_row_type =
+    ROW_TYPE("bottleneck_why", struct trace_finding, bottleneck_why_fields);
+
+static const struct field bottleneck_fields[] = {
+    { "kind", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct bottleneck, kind),
+      FIELD_NAMES(bottleneck_kind_names) },
+    { "", NULL, UNIT_NONE, FIELD_INLINE, .offset = offsetof(struct bottleneck, why),
+      .row = &bottleneck_why_row_type },
+};
+const struct row_type bottleneck_row_type =
+    ROW_TYPE("bottleneck", struct bottleneck, bottleneck_fields);
 
 static const struct field silence_fields[] = {
     { "id", NULL, UNIT_NONE, FIELD_WORD, FIELD_AT(struct trace_silence, id) },

@@ -8,6 +8,7 @@
 
 #include "analysis/trace/figures/figures.h"
 #include "analysis/trace/report/report.h"
+#include "analysis/trace/rules/bottleneck.h"
 #include "analysis/trace/rules/facts.h"
 #include "analysis/trace/rules/judge.h"
 #include "base/arena.h"
@@ -192,6 +193,8 @@ bool trace_findings_make(const struct trace_study *s, const struct trace_limits 
     arena_init(&scratch, SIZE_MAX / 2);
     bool ok = rule_facts_make(s, limits != NULL ? limits : &usual, ret, &scratch, &facts) &&
               ask_all(&facts, arena, &ret->findings);
+    if (ok)
+        bottleneck_judge(&facts, &ret->bottleneck);
     if (ok)
         ret->findings.least_ns = facts.limits->at[LEAD_GAIN] * (double)facts.judged_ns;
     arena_free(&scratch);

@@ -74,6 +74,7 @@ enum trace_threshold {
     PROF_SYNCS,
     PROF_COST,
     LEAD_GAIN,
+    BOTTLENECK_IDLE,
     TRACE_THRESHOLDS
 };
 
@@ -108,7 +109,7 @@ struct unmet {
     uint8_t how; /* enum unmet_how */
 };
 
-enum { EVIDENCE_MOST = 8, LIMITS_MOST = 4 };
+enum { EVIDENCE_MOST = 12, LIMITS_MOST = 6 };
 
 struct trace_finding {
     static_text id;

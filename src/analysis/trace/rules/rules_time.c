@@ -14,7 +14,7 @@
 #include "base/table.h"
 #include "model/trace.h"
 
-static double busy_of(const struct rule_facts *f)
+double rule_busy(const struct rule_facts *f)
 {
     return judge_share((double)f->busy_ns, (double)f->judged_ns);
 }
@@ -30,7 +30,7 @@ static int64_t model_ns(const struct rule_facts *f)
                     f->wall[PHASE_BACKWARD]);
 }
 
-static int64_t compute_wall(const struct rule_facts *f)
+int64_t rule_compute_wall(const struct rule_facts *f)
 {
     return i64_plus(model_ns(f), f->wall[PHASE_OPTIMIZER]);
 }
@@ -38,10 +38,10 @@ static int64_t compute_wall(const struct rule_facts *f)
 static bool loads_longer(const struct rule_facts *f)
 {
     return f->steps > 0 && (double)f->wall[PHASE_DATA] >
-                               f->limits->at[DATA_COMPUTE] * (double)compute_wall(f);
+                               f->limits->at[DATA_COMPUTE] * (double)rule_compute_wall(f);
 }
 
-static void note_window(struct judging *j)
+void rule_note_window(struct judging *j)
 {
     const struct rule_facts *f = j->f;
     judge_note(j, "window_ns", (double)f->judged_ns);
@@ -98,12 +98,12 @@ static void advise_host(struct judging *j, static_text if_many)
 bool rule_gpu_low(struct judging *j)
 {
     const struct rule_facts *f = j->f;
-    if (!judge_below(j, "busy_ratio", busy_of(f), GPU_LOW_BUSY))
+    if (!judge_below(j, "busy_ratio", rule_busy(f), GPU_LOW_BUSY))
         return false;
     bool tells = f->unknown_ns <= f->card->idle_ns / 2; /* who launched what ended the gaps */
-    bool is_host = (tells && busy_of(f) < f->limits->at[GPU_LOW_HOST]) ||
+    bool is_host = (tells && rule_busy(f) < f->limits->at[GPU_LOW_HOST]) ||
                    f->late_ns > f->card->idle_ns / 2;
-    note_window(j);
+    rule_note_window(j);
     if (f->slow_ns > f->card->idle_ns / 2)
         judge_culprit(j, f->slowest);
     else if (f->late_ns > f->card->idle_ns / 2)
@@ -124,7 +124,7 @@ bool rule_gpu_low(struct judging *j)
 bool rule_gpu_high(struct judging *j)
 {
     const struct rule_facts *f = j->f;
-    bool is_busy = judge_above(j, "busy_ratio", busy_of(f), GPU_HIGH_BUSY);
+    bool is_busy = judge_above(j, "busy_ratio", rule_busy(f), GPU_HIGH_BUSY);
     bool computes = judge_above(j, "compute_ratio", compute_of(f), GPU_HIGH_COMPUTE);
     judge_note(j, "window_ns", (double)f->judged_ns);
     if (f->report->figures.tables.kernels > 0)
@@ -135,12 +135,12 @@ bool rule_gpu_high(struct judging *j)
 bool rule_gpu_mixed(struct judging *j)
 {
     const struct rule_facts *f = j->f;
-    if (busy_of(f) < f->limits->at[GPU_LOW_BUSY])
+    if (rule_busy(f) < f->limits->at[GPU_LOW_BUSY])
         return judge_no(j, "GPU-LOW speaks of it");
-    if (busy_of(f) > f->limits->at[GPU_HIGH_BUSY] && compute_of(f) > f->limits->at[GPU_HIGH_COMPUTE])
+    if (rule_busy(f) > f->limits->at[GPU_HIGH_BUSY] && compute_of(f) > f->limits->at[GPU_HIGH_COMPUTE])
         return judge_no(j, "GPU-HIGH speaks of it");
-    judge_note(j, "busy_ratio", busy_of(f));
-    note_window(j);
+    judge_note(j, "busy_ratio", rule_busy(f));
+    rule_note_window(j);
     j->found->gain_ns = f->judged_ns - f->busy_ns;
     return true;
 }
@@ -171,11 +171,11 @@ bool rule_data_1(struct judging *j)
     const struct rule_facts *f = j->f;
     if (!has_loading(j))
         return false;
-    if (compute_wall(f) == 0)
+    if (rule_compute_wall(f) == 0)
         return judge_no(j, "no phase but loading is told");
     found_loading(j);
     return judge_above(j, "data_compute_ratio",
-                       judge_share((double)f->wall[PHASE_DATA], (double)compute_wall(f)),
+                       judge_share((double)f->wall[PHASE_DATA], (double)rule_compute_wall(f)),
                        DATA_COMPUTE);
 }
 
@@ -212,7 +212,7 @@ bool rule_host(struct judging *j)
     struct trace_finding found = { .id = NULL };
     struct trace_silence silent = { .id = NULL };
     struct judging other = { f, &found, &silent };
-    if (!judge_below(j, "busy_ratio", busy_of(f), HOST_BUSY))
+    if (!judge_below(j, "busy_ratio", rule_busy(f), HOST_BUSY))
         return false;
     if (f->steps > 0 && (rule_data_1(&other) || rule_data_2(&other) || rule_data_3(&other)))
         return judge_no(j, "the loading of data is named first (DATA-1 to DATA-3)");

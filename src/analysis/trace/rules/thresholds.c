@@ -61,6 +61,7 @@ const struct trace_threshold_row trace_thresholds[TRACE_THRESHOLDS] = {
     [PROF_SYNCS] = { "profiler-syncs", 1, "waits for the whole device in a step, by no operator" },
     [PROF_COST] = { "profiler-cost_ratio", 0.02, "time of the profiler itself by the span" },
     [LEAD_GAIN] = { "lead-gain_ratio", 0.01, "gain by the judged time that the first screen tells" },
+    [BOTTLENECK_IDLE] = { "bottleneck-idle_ratio", 0.50, "idle time owed to the host by all" },
 };
 
 void trace_limits_init(struct trace_limits *ret)
