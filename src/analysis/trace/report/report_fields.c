@@ -10,6 +10,7 @@
 #include "analysis/trace/ranks/trace_ranks.h"
 #include "analysis/trace/modules/modules.h"
 #include "analysis/trace/report/report.h"
+#include "analysis/trace/rules/bottleneck.h"
 #include "analysis/trace/rules/rules.h"
 #include "analysis/trace/splits/split.h"
 #include "analysis/trace/study/names.h"

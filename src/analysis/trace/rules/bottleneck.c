@@ -7,7 +7,6 @@
 
 #include "analysis/trace/figures/figures.h"
 #include "analysis/trace/phases/phases.h"
-#include "analysis/trace/report/report.h"
 #include "analysis/trace/rules/facts.h"
 #include "analysis/trace/rules/judge.h"
 #include "analysis/trace/rules/rules.h"
