@@ -4,7 +4,6 @@
 
 #include "answer.h"
 #include "command.h"
-#include "help.h"
 #include "options.h"
 #include "vramscope/trace.h"
 
