@@ -25,6 +25,7 @@ ANSWERS = {
     "replay examples/fragmentation.pickle --sweep --capacity 24GiB": ("expandable_segments:True", 0),
     "diff examples/train.pickle examples/leak.pickle": ("in use", 0),
     "check examples/train.pickle --max-peak 80GiB --no-oom": ("all 2 limits hold", 0),
+    "diagnose examples/traces/training.pt.trace.json.gz": ("kind     the loading of data: ", 0),
     "trace examples/traces/training.pt.trace.json.gz": ("DATA-1", 0),
     "trace examples/traces/training.pt.trace.json.gz --findings": ("silent rules", 0),
 }
