@@ -80,6 +80,17 @@ static void put_sentence(struct buf *to, const struct style *style, const struct
     buf_end(&words, to);
 }
 
+void trace_outsider_text(struct buf *to, const struct style *style, str path)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    buf_text(&words, "not compared: ");
+    escape_text(&words, path, style->ascii);
+    buf_text(&words, " is not of the job whose ranks others are; name the files of one job alone");
+    envelope_words(to, style, "ranks", &words);
+    buf_end(&words, to);
+}
+
 void trace_same_rank_text(struct buf *to, const struct style *style, const struct same_rank *same)
 {
     struct buf words;

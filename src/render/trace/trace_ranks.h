@@ -7,6 +7,7 @@
 #include "analysis/trace/ranks/trace_ranks.h"
 #include "analysis/trace/report/job.h"
 #include "base/buf.h"
+#include "base/str.h"
 #include "render/write/human.h"
 
 /* A sentence and three tables of at most so many rows; nothing where `ranks` is NULL. */
@@ -15,5 +16,6 @@ void trace_ranks_text(struct buf *to, const struct style *style, const struct tr
 
 /* Why there are none to compare. */
 void trace_same_rank_text(struct buf *to, const struct style *style, const struct same_rank *same);
+void trace_outsider_text(struct buf *to, const struct style *style, str path);
 
 #endif

@@ -235,10 +235,14 @@ static void put_set(struct buf *to, const struct trace_report *reports,
                     const struct trace_set *set, const struct render_options *options)
 {
     put_ranks(to, &reports[0], set->ranks, options);
-    if (set->same_rank == NULL || reports[0].sections != 0)
+    if (reports[0].sections != 0)
         return;
-    buf_char(to, '\n');
-    trace_same_rank_text(to, &options->style, set->same_rank);
+    if (set->same_rank != NULL || set->outsider.ptr != NULL)
+        buf_char(to, '\n');
+    if (set->same_rank != NULL)
+        trace_same_rank_text(to, &options->style, set->same_rank);
+    else if (set->outsider.ptr != NULL)
+        trace_outsider_text(to, &options->style, set->outsider);
 }
 
 void trace_answer_text(struct out *out, const struct answer_set *set, bool several,

@@ -61,6 +61,18 @@ def test_ranks_whose_files_are_missing_are_counted(tmp_path):
     assert "ranks    2 of 3 ranks (the others are not in these files), by" in run("trace", *paths, expect=0).out
 
 
+def test_a_file_of_no_job_among_ranks_is_named(tmp_path):
+    paths = [write(tmp_path, "%s.json" % name, trace(rank_events(*RANKS[0]), **({"distributedInfo": info} if info else {})))
+             for name, info in (("a", {"rank": 0, "world_size": 2}), ("b", {"rank": 1, "world_size": 2}), ("c", None))]
+    done = run("trace", "-j", *paths, expect=0).json()
+    assert done["ranks"] is None and done["same_rank"] is None and done["outsider"] == str(paths[2])
+    assert "ranks not compared: %s is not of the job whose ranks others are" % paths[2] in " ".join(run("trace", *paths).out.split())
+    assert run("trace", "-j", *paths[:2], expect=0).json()["outsider"] is None
+    other = write(tmp_path, "d.json", trace(rank_events(*RANKS[1]), distributedInfo={"rank": 1, "world_size": 8}))
+    assert run("trace", "-j", paths[0], other, expect=0).json()["outsider"] == str(other)
+    assert run("trace", "-j", paths[2], paths[2], expect=0).json().get("outsider") is None
+
+
 def test_files_by_name(tmp_path):
     check(ranks_of(*[write(tmp_path, "rank%d.json" % rank, trace(rank_events(*RANKS[rank]))) for rank in (1, 0)]), "name")
     # Info of two jobs says nothing, and names do.

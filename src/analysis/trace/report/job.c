@@ -126,6 +126,27 @@ static bool by_name(struct rank_unit *unit, uint32_t units, struct rank_unit *ro
     return !k.are_several || say_same(&room[k.twin], by, arena, ret);
 }
 
+static bool tells_job(const struct trace_report *r)
+{
+    return r->capture.rank >= 0 && r->capture.world_size > 1;
+}
+
+/* Where several files tell jobs of several ranks, the first that is not of the first job; ptr NULL:
+ * none. */
+static str outsider_of(const struct trace_report *report, uint32_t reports)
+{
+    const struct trace_report *first = NULL;
+    uint32_t telling = 0;
+    for (uint32_t i = 0; i < reports; i++) {
+        telling += tells_job(&report[i]);
+        first = first == NULL && tells_job(&report[i]) ? &report[i] : first;
+    }
+    for (uint32_t i = 0; telling > 1 && i < reports; i++)
+        if (!tells_job(&report[i]) || report[i].capture.world_size != first->capture.world_size)
+            return report[i].file.path;
+    return (str){ NULL, 0 };
+}
+
 bool job_of_files(const struct trace_report *report, uint32_t reports, struct arena *arena,
                   struct trace_set *ret)
 {
@@ -145,7 +166,11 @@ bool job_of_files(const struct trace_report *report, uint32_t reports, struct ar
     bool told = false;
     if (!by_info(report, unit, reports, room, arena, &told, ret))
         return false;
-    return told || by_name(unit, reports, room, arena, ret);
+    if (!told && !by_name(unit, reports, room, arena, ret))
+        return false;
+    if (!told && ret->ranks == NULL && ret->same_rank == NULL)
+        ret->outsider = outsider_of(report, reports);
+    return true;
 }
 
 static const struct field same_fields[] = {
@@ -161,5 +186,6 @@ static const struct field set_fields[] = {
       .row = &trace_ranks_row_type, .pointer = true },
     { "same_rank", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct trace_set, same_rank),
       .row = &same_row_type, .pointer = true },
+    { "outsider", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct trace_set, outsider) },
 };
 const struct row_type trace_set_row_type = ROW_TYPE("trace_set", struct trace_set, set_fields);
