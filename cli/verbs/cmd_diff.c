@@ -136,7 +136,10 @@ static const char *snapshot_option(const struct diff_settings *s)
            : s->common.device != 0 ? "--device"
            : s->common.replay != NULL ? "--replay"
            : s->common.stacks     ? "--stacks"
-                                  : NULL;
+           : s->common.all_frames ? "--all-frames"
+           : s->common.user_root != NULL ? "--user-root"
+           : s->common.library != NULL   ? "--library"
+                                         : NULL;
 }
 
 static enum vrs_status ask_traces(const struct vrs_trace *a, const char *a_path,

@@ -91,8 +91,8 @@ enum vrs_status vrs_trace_diff(const struct vrs_trace *a, const struct vrs_trace
     struct trace_diff_limit limit;
     struct trace_diff_question q = { .trace = { &a->model, &b->model }, .threads = a->threads };
     options_take(&o, sizeof o, options);
-    TRY(timeline_refuse(a, "steps to be compared", err));
-    TRY(timeline_refuse(b, "steps to be compared", err));
+    TRY(timeline_refuse(a, "steps to be compared (A)", err));
+    TRY(timeline_refuse(b, "steps to be compared (B)", err));
     TRY(read_question(&o, &limit, &q, err));
     struct vrs_result *result = result_make(&trace_diff_answer, 1);
     if (result == NULL)

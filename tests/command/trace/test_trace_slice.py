@@ -138,7 +138,7 @@ def test_a_slice_of_standard_input_on_standard_output(tmp_path):
     (["--slice", "5..3"], "3..5"), (["--slice", "x"], "3..5"), (["--slice", ""], "3..5"), (["--slice", "-1"], "3..5"),
     (["--drop-python"], "name one of the two"), (["--min-duration", "5us"], "name one of the two"),
     (["--repair", "--json"], "leave one of them out"), (["--repair", "--ops"], "leave one of them out"),
-    (["--slice", "1", "--min-duration", "5"], "takes a time"), (["--slice", "7..9"], "no step from 7 to 9")])
+    (["--slice", "1", "--min-duration", "5"], "takes a time"), (["--slice", "7..9"], "no step from 7 to 9"), (["--slice", "7"], "no step 7:")])
 def test_words_that_make_no_sense(tmp_path, options, words):
     path = write(tmp_path, "a.json", trace(steps(1000, 1200)))
     said = run("trace", path, *options, expect=2)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "analysis/trace/study/flows.h"
 #include "analysis/trace/study/names.h"
@@ -27,16 +28,21 @@ static bool is_inside(const struct slicing *s, int64_t moment)
 static enum vrs_status refuse_steps(const struct slice_question *q, int64_t first, int64_t last,
                                     struct vrs_error *err)
 {
+    char which[64];
+    if (q->first_step == q->last_step)
+        snprintf(which, sizeof which, "step %lld", (long long)q->first_step);
+    else
+        snprintf(which, sizeof which, "step from %lld to %lld", (long long)q->first_step,
+                 (long long)q->last_step);
     if (first > last)
         return vrs_fail(err, VRS_USAGE,
-                        "there is no step from %lld to %lld: no ProfilerStep#N is in the trace, "
-                        "which prof.step() writes",
-                        (long long)q->first_step, (long long)q->last_step);
+                        "there is no %s: no ProfilerStep#N is in the trace, which prof.step() "
+                        "writes",
+                        which);
     return vrs_fail(err, VRS_USAGE,
-                    "there is no step from %lld to %lld: those of the trace are %lld to %lld "
-                    "(vramscope trace --steps lists them)",
-                    (long long)q->first_step, (long long)q->last_step, (long long)first,
-                    (long long)last);
+                    "there is no %s: those of the trace are %lld to %lld (vramscope trace --steps "
+                    "lists them)",
+                    which, (long long)first, (long long)last);
 }
 
 /* From the begin of the first step to the end of the last. */
