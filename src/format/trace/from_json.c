@@ -24,6 +24,9 @@ static enum vrs_status check(const struct reading *r, const struct json_end *end
     if (r->trace->events == 0 && end->cut)
         return vrs_fail_at(err, VRS_CORRUPT, end->offset,
                            "the file ends before the first whole event");
+    if (r->trace->events == 0 && r->trace->header.is_array)
+        return vrs_fail(err, VRS_UNSUPPORTED,
+                        "a list without an event: this is no profiler trace");
     if (r->trace->events == 0)
         return vrs_fail(err, VRS_UNSUPPORTED,
                         "a trace without an event: nothing ran while the profiler recorded; let "

@@ -180,7 +180,7 @@ static void check_refused(const char *text, enum vrs_status status, const char *
 static void what_is_no_trace_is_refused(void **state)
 {
     (void)state;
-    check_refused("{\"traceEvents\": []}", VRS_UNSUPPORTED, "a list without an event");
+    check_refused("{\"traceEvents\": []}", VRS_UNSUPPORTED, "a trace without an event");
     check_refused("[[], 5]", VRS_UNSUPPORTED, "a list without an event");
     check_refused("{\"a\": [{\"ph\": \"X\"}]}", VRS_UNSUPPORTED, "without a list of events");
     check_refused("{\"traceEvents\": 5}", VRS_UNSUPPORTED, "without a list of events");
