@@ -1,12 +1,12 @@
 """A stand-in for torch, for tests on machines without a GPU: strict where the real one is.
 
 `torch_forms` has the functions that a profiler calls, in the forms of five releases; `tensors` has
-tensors and modules enough for the programs of the documents; `timing` events; `counters` a device that counts.
+tensors and modules enough for the programs of the documents; `timing` events; `profiler` its operators; `counters` a device that counts.
 """
 import contextlib
 import sys
 
-from . import tensors, timing, torch_forms
+from . import profiler, tensors, timing, torch_forms
 from .counters import Counters
 
 try:
@@ -28,6 +28,7 @@ def installed(form="2.15", devices=None, driver=True):
     modules = cuda.modules()
     modules.update(tensors.add_to(modules["torch"], cuda))
     modules.update(timing.add_to(modules["torch"], cuda))
+    profiler.add_to(modules["torch"], cuda)
     kept = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "torch"}
     for name in kept:
         del sys.modules[name]

@@ -94,6 +94,13 @@ class Tensor:
     def sum(self):
         return self.made(())
 
+    def copy_(self, source):
+        """As long as the device below is scripted to take: a thousand bytes in a nanosecond."""
+        device = getattr(self.cuda_state.devices[self.device.index or 0], "device", None)
+        if device is not None:
+            device.advance(self.nelement() * self.element_size() // 1000)
+        return self
+
     def backward(self):
         for leaf in self.leaves:
             leaf.grad = leaf.grad or Tensor(leaf.shape, leaf.dtype, leaf.device)
@@ -206,5 +213,6 @@ def add_to(torch, cuda_state):
     vars(nn).update(Module=Module, Linear=Linear, Parameter=Parameter)
     optim = types.SimpleNamespace(Adam=Adam)
     vars(torch).update(Tensor=Tensor, nn=nn, no_grad=NoGrad, optim=optim, device=Device, float32=FLOAT32, float16=FLOAT16, int8=INT8,
+                       empty=lambda *shape, dtype=FLOAT32, device="cpu": Tensor(shape, dtype, device),
                        randn=lambda *shape, dtype=FLOAT32, device="cpu": Tensor(shape, dtype, device))
     return {"torch.nn": nn}

@@ -4,6 +4,7 @@ import pickle
 import sys
 
 import in_torch
+import profiler_facts
 import pytest
 from stand_in import Counters, installed, torch_forms
 
@@ -157,3 +158,20 @@ def test_events_tell_nothing_before_the_device_came_to_them():
         silent.record()
         with pytest.raises(RuntimeError, match="with timing"):
             begin.elapsed_time(silent)
+
+
+def facts_of_the_stand_in():
+    with installed("2.15") as torch:
+        torch.profiler.script[:] = [("aten::add", 0, 0)]
+        return profiler_facts.facts(torch.profiler, lambda: None)
+
+
+def test_profiles_that_fail_make_their_traces():
+    """So that what is compared with the real one is not nothing."""
+    facts = facts_of_the_stand_in()
+    assert facts["failures"] == [0, 1] and facts["exports"][:2] == [None, "Trace is already saved."]
+
+
+@pytest.mark.torch
+def test_profiles_are_as_the_real_ones():
+    assert facts_of_the_stand_in() == in_torch.answer("profiler_facts.py")
