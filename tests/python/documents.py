@@ -33,6 +33,14 @@ DEPTHS = {
     "print_memory_summary": "0 1x2",
     "capture_memory_snapshot": "0 1x4 2x2 3 4 3x6 2x3 1 2x2 1x3",
     "benchmark_with_warmup": "0 1x5 2 3 1x5 2 3x7 1x11",
+    "diagnose_cpu_bottleneck": "0 1x4 2x2 1x4 2x4 3x8 2 3x5 1 2x2 1",
+    "diagnose_bottleneck_type": "0 1x10 2 3 4 3x4 1x3 2 3x2 1x6 2x2 1 2x2 1 2x2 1 2x2",
+    "profile_training_step": "0 1x10 2 3 4 3x10 1x11",
+    "profile_model_modules": "0 1x6 2 3 4 3x8 2 1x3 2 3x2 1x2 2 3x3 2 3 4 1x3 2 3 1x5 2",
+    "profile_operations_detailed": "0 1x9 2 1x22",
+    "diagnose_gpu_bottleneck": "0 1x2 2x3 1x8 2x2 1x3 2x6 1 2x5 1 2x5 1",
+    "diagnose_memory_bottleneck": "0 1x6 2 1x2 2 3x6 4x2 1x6",
+    "comprehensive_profiling": "0 1x12 2 3 2x6 1x5 2 3 2x12 1x21 2 1 2 1x6 2x20 1x5 2 1 2 1x54 2 3 4 3x7 1x32",
     "profile_memory_usage": "0 1x9 2x5 1x38 2x3 1x7 2x2 1x3 2 1 2x5 1x5",
 }
 FENCE = re.compile(r"^[ \t]*```[a-z]*[ \t]*\n(.*?)^[ \t]*```[ \t]*$", re.S | re.M)

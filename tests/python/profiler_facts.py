@@ -31,7 +31,7 @@ def of_exports(profiler, work):
             except RuntimeError as error:
                 found.append(str(error).splitlines()[0])
     averages = prof.key_averages(group_by_input_shape=True)
-    for key in ("device_time_total", "cuda_time_total", "cpu_time_total", "self_device_memory_usage", "nothing"):
+    for key in ("device_time_total", "cuda_time_total", "cpu_time_total", "self_device_memory_usage", "self_cpu_memory_usage", "nothing"):
         try:
             found.append(isinstance(averages.table(sort_by=key, row_limit=2, max_src_column_width=9), str))
         except Exception as error:

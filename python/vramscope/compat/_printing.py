@@ -2,7 +2,7 @@
 import sys
 
 # What ASCII has for the characters that the originals print.
-_PLAIN = (("└─", "+-"), ("⚠️", "!"), ("✅", "ok"), ("🎯", ">>"), ("°", " deg "))
+_PLAIN = (("└─", "+-"), ("⚠️", "!"), ("✅", "ok"), ("🎯", ">>"), ("°", " deg "), ("↔", "<->"))
 
 
 def out(text: str) -> None:

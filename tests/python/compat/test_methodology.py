@@ -6,33 +6,38 @@ import array
 import contextlib
 import inspect
 import io
+import os
 import re
 import sys
 from pathlib import Path
 
 import pytest
 import vramscope
-from method_program import CALLS, SGD, Loader, program
+from method_program import CALLS, FIXED_CALLS, SGD, Loader, program
 from stand_in import installed
 from stand_in.simulated import Simulated
 from vramscope import sim
 from vramscope.compat import methodology
 
 GOLDEN = Path(__file__).parent / "golden/method"
+TEXTS = {"%s%02d_%s.txt" % (kind, number, call[0]): call for kind, calls in (("", CALLS), ("fixed_", FIXED_CALLS))
+         for number, call in enumerate(calls)}
 NAN = "nan"
+OURS = {name: getattr(methodology, name) for name in methodology.__all__}
 
 
 @pytest.fixture
 def said(monkeypatch, tmp_path):
     """said(call, prepare, **how): what it printed, and returned, on a simulated device."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "cpu_count", lambda: 16)
 
-    def run(call, prepare=lambda scope: None, encoding="utf-8", **how):
+    def run(call, prepare=lambda scope: None, encoding="utf-8", form="2.15", **how):
         raw = io.BytesIO()
         stdout = io.TextIOWrapper(raw, encoding=encoding)
-        with sim.Device("80GiB") as device, installed("2.15", [Simulated(device)]) as torch:
+        with sim.Device("80GiB") as device, installed(form, [Simulated(device)]) as torch:
             torch.cuda.init()
-            scope = {**vars(methodology), **program(torch, device, **how)}
+            scope = {**OURS, **program(torch, device, **how)}
             prepare(scope)
             with contextlib.redirect_stdout(stdout):
                 found = eval(call, scope)
@@ -61,7 +66,7 @@ def without_a_device(capsys):
     class Optimizer:
         state = {}
         step = zero_grad = lambda self: None
-    scope = {**vars(methodology), "model": Model(), "batch": Batch(), "target": Batch(), "optimizer": Optimizer(),
+    scope = {**OURS, "model": Model(), "batch": Batch(), "target": Batch(), "optimizer": Optimizer(),
              "criterion": lambda output, target: output, "dataloader": [(Batch(), Batch())] * 6}
 
     def run(call):
@@ -70,23 +75,19 @@ def without_a_device(capsys):
     return run
 
 
-def golden_name(number):
-    return "%02d_%s.txt" % (number, CALLS[number][0])
-
-
 @pytest.mark.parametrize("encoding", ("utf-8", "ascii"))
-@pytest.mark.parametrize("number", range(len(CALLS)))
-def test_texts_are_those_of_the_rows(said, number, encoding):
-    _, call, how = CALLS[number]
-    golden = (GOLDEN / golden_name(number)).read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts_are_those_of_the_rows(said, name, encoding):
+    _, call, how = TEXTS[name]
+    golden = (GOLDEN / name).read_text(encoding="utf-8")
     if encoding == "ascii":
-        for drawn, plain in (("⚠️", "!"), ("✅", "ok"), ("🎯", ">>")):
+        for drawn, plain in (("⚠️", "!"), ("✅", "ok"), ("🎯", ">>"), ("↔", "<->")):
             golden = golden.replace(drawn, plain)
     assert said(call, encoding=encoding, **how)[0] == golden
 
 
 def test_every_golden_text_is_asked_for():
-    assert {path.name for path in GOLDEN.iterdir()} == {golden_name(number) for number in range(len(CALLS))}
+    assert {path.name for path in GOLDEN.iterdir()} == set(TEXTS)
 
 
 def test_names_are_keywords_or_the_callers(said):
@@ -230,6 +231,14 @@ def test_signatures():
         "measure_memory": [("model", none), ("sample_batch", none)],
         "profile_dataloader_vs_model": [("model", none), ("dataloader", none), ("num_batches", 50)],
         "profile_training_phases": [("model", none), ("batch", none), ("target", none)],
+        "diagnose_bottleneck_type": [("model", none), ("dataloader", none)],
+        "diagnose_cpu_bottleneck": [("model", none), ("dataloader", none)],
+        "diagnose_gpu_bottleneck": [("model", none), ("sample_input", none)],
+        "diagnose_memory_bottleneck": [("model", none), ("sample_input", none)],
+        "profile_training_step": [("model", none), ("dataloader", none), ("num_steps", 10)],
+        "profile_model_modules": [("model", none), ("sample_input", none)],
+        "profile_operations_detailed": [("model", none), ("sample_input", none)],
+        "comprehensive_profiling": [("model", none), ("dataloader", none), ("device", "cuda")],
         "track_memory": [("stage_name", none)],
         "analyze_peak_memory": [("model", none), ("batch", none), ("target", none)],
         "print_memory_summary": [],
@@ -242,3 +251,11 @@ def test_signatures():
         parameters = inspect.signature(getattr(methodology, name)).parameters.values()
         assert [(p.name, p.default) for p in parameters if p.kind is not p.KEYWORD_ONLY] == arguments, name
         assert all(p.default is None for p in parameters if p.kind is p.KEYWORD_ONLY), name
+
+
+def test_names_that_are_loaded_late():
+    """Those of the module, and no others, all of which dir() has."""
+    assert set(methodology._HOMES) < set(methodology.__all__) <= set(dir(methodology))
+    assert {function.__module__.rsplit(".", 1)[0] for function in OURS.values()} == {methodology.__name__}
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        methodology.nothing

@@ -8,7 +8,7 @@ import os
 import types
 
 CPU, CUDA = "CPU", "CUDA"
-KEYS = ("cpu_time_total", "count", "time_total", "self_memory_usage")
+KEYS = ("cpu_time_total", "self_cpu_memory_usage", "count", "time_total", "self_memory_usage")
 
 
 class Events(list):
@@ -26,7 +26,7 @@ class Events(list):
 class Event:
     def __init__(self, prefix, key, us, size, shapes):
         self.key, self.input_shapes, self.count, self.cpu_time_total = key, shapes, 1, 7.0
-        self.values = {"cpu_time_total": 7.0, "count": 1, "time_total": us, "self_memory_usage": size}
+        self.values = {"cpu_time_total": 7.0, "self_cpu_memory_usage": 0, "count": 1, "time_total": us, "self_memory_usage": size}
         setattr(self, prefix + "_time_total", us)
         setattr(self, "self_%s_memory_usage" % prefix, size)
 

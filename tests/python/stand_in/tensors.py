@@ -183,6 +183,11 @@ class Module:
                     setattr(module, name, Parameter(value.shape, value.dtype, device, value.requires_grad))
         return self
 
+    def to(self, device):
+        if all(p.device == Device(device) or str(p.device).split(":")[0] == str(device) for p in self.parameters()):
+            return self
+        return self.cuda(device)
+
     def train(self, mode=True):
         for _, module in self.named_modules():
             module.training = mode
@@ -191,8 +196,26 @@ class Module:
     def eval(self):
         return self.train(False)
 
+    def _hook(self, kind, call):
+        vars(self).setdefault("hooks", []).append((kind, call))
+        return types.SimpleNamespace(remove=lambda: self.hooks.remove((kind, call)))
+
+    def register_forward_pre_hook(self, call):
+        return self._hook("before", call)
+
+    def register_forward_hook(self, call):
+        return self._hook("after", call)
+
     def __call__(self, *args):
-        return self.forward(*args)
+        hooks = list(vars(self).get("hooks", ()))
+        for kind, call in hooks:
+            if kind == "before":
+                call(self, args)
+        result = self.forward(*args)
+        for kind, call in hooks:
+            if kind == "after":
+                call(self, args, result)
+        return result
 
 
 class Linear(Module):

@@ -11,7 +11,7 @@ from vramscope.measuring.measure import no_grad, profiler_range
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from vramscope.measuring.clocks import Clock
@@ -70,7 +70,7 @@ def _timed_calls(model: Any, clock: Clock, sample_input: Any, count: int,
     return found
 
 
-def _figures(times: list[float]) -> dict[str, float]:
+def figures_of(times: list[float]) -> dict[str, float]:
     """What is printed of a series, by its labels; NaN where there is none."""
     return {
         "Mean": known(_core._mean(times)),
@@ -98,7 +98,7 @@ def measure_latency(model: Any, sample_input: Any, num_iterations: int = 100,
     finally:
         if training:
             model.train()
-    figures = _figures(times)
+    figures = figures_of(times)
     shown = ", ".join(f"{label}: {figures[label]:.2f} ms"
                       for label in ("Mean", "Std", "Median", "P95", "P99"))
     out("\n".join([f"Latency - {shown}", *clock_note(clock)]))
@@ -114,9 +114,52 @@ def benchmark_with_warmup(model: Any, sample_input: Any, warmup: int = 5,
     clock = clock_for(model)
     model.eval()
     times = _timed_calls(model, clock, mover(model, clock)(sample_input), iterations, warmup)
-    out("\n".join([*(f"{label}: {value:.2f} ms" for label, value in _figures(times).items()),
+    out("\n".join([*(f"{label}: {value:.2f} ms" for label, value in figures_of(times).items()),
                    *clock_note(clock)]))
     return array_of(times)
+
+
+def loading_and_computing(model: Any, dataloader: Iterable[Any], count: int, criterion: Any,
+                          optimizer: Any, clock: Clock, look: Callable[[], object] = lambda: None,
+                          ) -> tuple[list[float], list[float]]:
+    """Trains on so many batches: milliseconds of the loading of each, and of the training on it.
+
+    Loading is timed by the host's clock, training by the device's; the copy to the device is in
+    neither. look() runs while the device works on a batch, but for the first.
+    """
+    move = mover(model, clock)
+    loading, computing = list[float](), list[float]()
+    batches = iter(dataloader)
+    for _ in range(count):
+        asked = clock.host_ns()
+        try:
+            data, target = next(batches)
+        except StopIteration:
+            break
+        loaded = clock.host_ns()
+        loading.append((loaded - asked) / 1e6)
+        data, target = move(data, non_blocking=True), move(target, non_blocking=True)
+        clock.wait()
+        begin = clock.mark()
+        output = model(data)
+        loss = criterion(output, target)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        end = clock.mark()
+        if computing:  # what the driver tells in the first is of the time before
+            look()
+        clock.wait()
+        computing.append(clock.milliseconds(begin, end))
+    return loading, computing
+
+
+def loading_lines(loading: list[float], computing: list[float]) -> tuple[list[str], float, float]:
+    """What is printed of both, and their means; NaN where no batch ran."""
+    data_ms, compute_ms = known(_core._mean(loading)), known(_core._mean(computing))
+    lines = [f"Avg data loading time: {data_ms:.2f} ms",
+             f"Avg computation time: {compute_ms:.2f} ms"]
+    return lines + (_loading_verdict(data_ms, compute_ms) if loading else []), data_ms, compute_ms
 
 
 def _loading_verdict(data_ms: float, compute_ms: float) -> list[str]:
@@ -143,36 +186,44 @@ def profile_dataloader_vs_model(model: Any, dataloader: Iterable[Any], num_batch
     criterion, optimizer = names(sys._getframe(1).f_globals, criterion=criterion,
                                  optimizer=optimizer)
     clock = clock_for(model)
-    move = mover(model, clock)
     model.train()
-    loading, computing = [], []
-    batches = iter(dataloader)
-    for _ in range(num_batches):
-        asked = clock.host_ns()
-        try:
-            data, target = next(batches)
-        except StopIteration:
-            break
-        loaded = clock.host_ns()
-        loading.append((loaded - asked) / 1e6)
-        data, target = move(data, non_blocking=True), move(target, non_blocking=True)
-        clock.wait()
+    lines, data_ms, compute_ms = loading_lines(*loading_and_computing(
+        model, dataloader, num_batches, criterion, optimizer, clock))
+    out("\n".join([*lines, *clock_note(clock)]))
+    return data_ms, compute_ms
+
+
+def phases_of(model: Any, data: Any, target: Any, criterion: Any, clock: Clock,
+              step: Callable[[], object]) -> dict[str, float]:
+    """Milliseconds of the phases of one step on a batch that is where the model is: D11.
+
+    step() is the last of them.
+    """
+    clock.wait()
+    phases = {}
+    with profiler_range("forward_pass"):
         begin = clock.mark()
         output = model(data)
         loss = criterion(output, target)
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
         end = clock.mark()
+    clock.wait()
+    phases["forward"] = clock.milliseconds(begin, end)
+    for phase, name, run in (("backward", "backward_pass", loss.backward),
+                             ("optimizer", "optimizer_step", step)):
+        with profiler_range(name):
+            begin = clock.mark()
+            run()
+            end = clock.mark()
         clock.wait()
-        computing.append(clock.milliseconds(begin, end))
-    data_ms, compute_ms = known(_core._mean(loading)), known(_core._mean(computing))
-    lines = [f"Avg data loading time: {data_ms:.2f} ms",
-             f"Avg computation time: {compute_ms:.2f} ms"]
-    if loading:
-        lines += _loading_verdict(data_ms, compute_ms)
-    out("\n".join([*lines, *clock_note(clock)]))
-    return data_ms, compute_ms
+        phases[phase] = clock.milliseconds(begin, end)
+    return phases
+
+
+def phase_lines(phases: dict[str, float]) -> list[str]:
+    """Times of phases, each with its share of their sum."""
+    total = sum(phases.values())
+    return ["Phase Breakdown:", *(f"  {phase:15s}: {ms:7.2f} ms ({ratio(ms, total) * 100:5.1f}%)"
+                                  for phase, ms in phases.items())]
 
 
 def profile_training_phases(model: Any, batch: Any, target: Any, *, criterion: Any = None,
@@ -187,25 +238,6 @@ def profile_training_phases(model: Any, batch: Any, target: Any, *, criterion: A
     move = mover(model, clock)
     data, target = move(batch), move(target)
     optimizer.zero_grad()
-    clock.wait()
-    phases = {}
-    with profiler_range("forward_pass"):
-        begin = clock.mark()
-        output = model(data)
-        loss = criterion(output, target)
-        end = clock.mark()
-    clock.wait()
-    phases["forward"] = clock.milliseconds(begin, end)
-    for phase, name, run in (("backward", "backward_pass", loss.backward),
-                             ("optimizer", "optimizer_step", optimizer.step)):
-        with profiler_range(name):
-            begin = clock.mark()
-            run()
-            end = clock.mark()
-        clock.wait()
-        phases[phase] = clock.milliseconds(begin, end)
-    total = sum(phases.values())
-    out("\n".join(["Phase Breakdown:",
-                   *(f"  {phase:15s}: {ms:7.2f} ms ({ratio(ms, total) * 100:5.1f}%)"
-                     for phase, ms in phases.items()), *clock_note(clock)]))
+    phases = phases_of(model, data, target, criterion, clock, optimizer.step)
+    out("\n".join([*phase_lines(phases), *clock_note(clock)]))
     return phases
