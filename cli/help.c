@@ -179,8 +179,8 @@ static void put_prose(struct page *p, const char *text)
 void help_overview(FILE *out)
 {
     struct page p = page_on(out);
-    put_prose(&p, "vramscope reads memory snapshots and profiler traces of PyTorch, and says who held "
-                  "the memory and where the time went.\n\n");
+    put_prose(&p, "vramscope reads memory snapshots and profiler traces of PyTorch, and says who "
+                  "held the memory and where the time went.\n\n");
     put_examples(&p, "vramscope report run.pickle # one page: the peak and who held it\n"
                      "vramscope peak run.pickle --stacks # the same, with their stacks\n"
                      "vramscope peak run.pickle --at oom # what was alive when it failed\n"
@@ -194,10 +194,10 @@ void help_overview(FILE *out)
     }
     put_prose(&p,
               "\n"
-              "A FILE is a snapshot (pickle, JSON or exported HTML page) or a profiler trace (JSON), "
-              "each also in gzip or zstd; a folder of them, or - for standard input. report, diff, "
-              "check, export, diagnose and trace read traces, all verbs but the last two snapshots. Nothing in a file "
-              "is ever executed.\n"
+              "A FILE is a snapshot (pickle, JSON or exported HTML page) or a profiler trace "
+              "(JSON), each also in gzip or zstd; a folder of them, or - for standard input. "
+              "report, diff, check and export read both, trace and diagnose traces alone, the "
+              "others snapshots. Nothing in a file is ever executed.\n"
               "\n"
               "vramscope help VERB lists a verb's options; vramscope --version the version.\n");
 }

@@ -227,8 +227,8 @@ static bool has_journal(const char *database)
         int len = snprintf(path, sizeof path, "%s%s", database, ends[i]);
         if (len < 0 || (size_t)len >= sizeof path || stat(path, &there) != 0 || there.st_size == 0)
             continue;
-        message("-o %s: %s is of a database there that is open or was not closed, and would be taken "
-                "for a part of the new one; remove it, or name another file",
+        message("-o %s: %s is of a database there that is open or was not closed, and would be "
+                "taken for a part of the new one; remove it, or name another file",
                 database, path);
         return true;
     }

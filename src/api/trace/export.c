@@ -127,10 +127,12 @@ static enum vrs_status find_cut(const struct vrs_trace *trace, struct arena *are
     if (d->count == 0)
         return VRS_OK;
     buf_init(&text, SIZE_MAX / 2);
-    buf_format(&text, "INCOMPLETE: the file %s, at byte %llu",
-               trace->model.cut_stream.is_damaged ? "cannot be unpacked further"
-                                                  : "ends too early",
-               (unsigned long long)d->first_offset);
+    if (trace->model.cut_stream.is_damaged)
+        buf_format(&text, "INCOMPLETE: the file cannot be unpacked further, at byte %llu of it",
+                   (unsigned long long)trace->model.cut_stream.at);
+    else
+        buf_format(&text, "INCOMPLETE: the file ends too early, at byte %llu",
+                   (unsigned long long)d->first_offset);
     *ret = text.failed ? (str){ NULL, 0 } : arena_copy(arena, buf_slice(&text));
     buf_free(&text);
     return ret->ptr == NULL ? vrs_no_memory(err) : VRS_OK;

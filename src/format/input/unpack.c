@@ -52,16 +52,17 @@ enum vrs_status unpack_fail_data(struct unpack *u, const char *why, const char *
         u->cut_at = offset;
         return VRS_OK;
     }
-    return vrs_fail_at(err, VRS_CORRUPT, offset, "damaged %s data: %s (offset in the packed bytes)%s",
-                       u->codec->name, why, remedy);
+    return vrs_fail_at(err, VRS_CORRUPT, offset,
+                       "damaged %s data: %s (offset in the packed bytes)%s", u->codec->name, why,
+                       remedy);
 }
 
 enum vrs_status unpack_fail_cut(const struct unpack *u, const char *before, struct vrs_error *err)
 {
     if (u->damaged)
         return vrs_fail_at(err, VRS_CORRUPT, u->cut_at,
-                           "the %s data is damaged before %s (offset in the packed bytes); copy the "
-                           "file once more, or record it again",
+                           "the %s data is damaged before %s (offset in the packed bytes); copy "
+                           "the file once more, or record it again",
                            u->codec->name, before);
     return vrs_fail_at(err, VRS_CORRUPT, u->cut_at,
                        "the %s stream ends early, before %s (offset in the packed bytes); copy the "

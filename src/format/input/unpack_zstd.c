@@ -155,7 +155,9 @@ static enum vrs_status next_frame(struct unpack *u, struct vrs_error *err)
         u->ended = true;
         return window_status(w, err);
     }
-    if (is_cut_magic(w))
+    bool is_cut = is_cut_magic(w);
+    TRY(window_status(w, err));
+    if (is_cut)
         return unpack_end_early(u, err);
     if (u->lenient && u->begun)
         return unpack_drop_junk(u, err);

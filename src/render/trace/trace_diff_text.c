@@ -91,7 +91,7 @@ static void put_side(struct buf *to, const struct style *style, const char *lett
     buf_text(&words, ": profiler trace, ");
     put_steps(&words, style, side);
     if (!side->file.complete)
-        buf_text(&words, ", INCOMPLETE: the file ends within");
+        buf_text(&words, ", INCOMPLETE: the file could not be read to its end");
     text_wrap(to, style, buf_slice(&words), 0, ENVELOPE_LABEL);
     buf_end(&words, to);
 }

@@ -42,8 +42,9 @@ void trace_file_text(struct buf *to, const struct style *style, const struct tra
     buf_text(&words, f->complete ? ", complete" : ", ");
     if (!f->complete) {
         paint_on(&words, style, PAINT_BAD);
-        buf_text(&words, f->cut_stream.is_damaged ? "INCOMPLETE: the file cannot be unpacked to its end"
-                                                  : "INCOMPLETE: the file ends too early");
+        buf_text(&words, "INCOMPLETE: ");
+        buf_text(&words, f->cut_stream.is_damaged ? "the file cannot be unpacked to its end"
+                                                  : "the file ends too early");
         paint_off(&words, style);
     }
     text_wrap(to, style, buf_slice(&words), 0, ENVELOPE_LABEL);

@@ -224,7 +224,8 @@ void trace_findings_text(struct buf *to, const struct style *style, const struct
     buf_char(to, '\n');
 }
 
-void trace_findings_lead(struct buf *to, const struct style *style, const struct trace_report *r)
+void trace_findings_lead(struct buf *to, const struct style *style, const struct trace_report *r,
+                         const char *all)
 {
     enum { FINDINGS_SHOWN = 3 };
     const struct trace_findings *f = &r->findings;
@@ -238,8 +239,8 @@ void trace_findings_lead(struct buf *to, const struct style *style, const struct
         envelope_words(to, style, shown++ == 0 ? "findings" : "", &words);
     }
     if (f->findings > shown) {
-        buf_format(&words, shown > 0 ? "and %u more (--findings)" : "%u of no problem (--findings)",
-                   (unsigned)(f->findings - shown));
+        buf_format(&words, shown > 0 ? "and %u more (%s)" : "%u of no problem (%s)",
+                   (unsigned)(f->findings - shown), all);
         envelope_words(to, style, shown == 0 ? "findings" : "", &words);
     }
     buf_end(&words, to);

@@ -20,8 +20,9 @@ void trace_finding_words(struct buf *to, const struct style *style,
 void trace_template_words(struct buf *to, const struct style *style,
                           const struct trace_finding *finding);
 
-/* The three with most to gain, for a page, and how many more there are. */
-void trace_findings_lead(struct buf *to, const struct style *style, const struct trace_report *r);
+/* The three with most to gain, for a page, how many more there are, and what has them: `all`. */
+void trace_findings_lead(struct buf *to, const struct style *style, const struct trace_report *r,
+                         const char *all);
 
 /* All findings, `most` of them, each with its culprit and advice; then, by their clauses, the rules
  * that are silent. */

@@ -26,7 +26,13 @@ static void put_ns(struct buf *to, int64_t ns)
     human_ns(to, ns > 0 ? (uint64_t)ns : 0);
 }
 
-/* "11.7 ms (64.2 %)" */
+/* Whether the time to look at is that of devices. */
+static bool is_on_device(const struct trace_report *r)
+{
+    return r->figures.tables.device_ns > 0;
+}
+
+/* "11.7 ms (64.2 %)", without a share where the whole is 0. */
 static void put_part(struct buf *to, int64_t ns, int64_t whole)
 {
     put_ns(to, ns);
@@ -44,7 +50,7 @@ static void put_baseline(struct buf *to, const struct style *style, const struct
     buf_init(&words, SIZE_MAX / 2);
     trace_steps_words(&words, style, r);
     if (words.len == 0)
-        buf_text(&words, "no whole step was recorded, so there is nothing to compare a change with");
+        buf_text(&words, "no whole step was recorded; diff compares such traces as a whole");
     envelope_words(to, style, "baseline", &words);
     trace_memory_words(&words, style, r);
     if (words.len > 0)
@@ -75,7 +81,7 @@ static void put_kind(struct buf *to, const struct style *style, const struct tra
 static void put_phases(struct buf *to, const struct style *style, const struct trace_report *r)
 {
     const struct trace_phases *p = &r->phases;
-    bool on_device = r->devices > 0;
+    bool on_device = is_on_device(r);
     bool told[TRACE_PHASES] = { false };
     int64_t whole = 0;
     struct buf line;
@@ -104,50 +110,72 @@ static void put_phases(struct buf *to, const struct style *style, const struct t
     buf_end(&line, to);
 }
 
-/* Whether it is longer by itself. */
-static bool is_longer(const struct module_row *a, const struct module_row *b, bool on_device)
+static int64_t own_ns(const struct module_row *row, bool on_device)
 {
-    return on_device ? a->self_device_ns > b->self_device_ns : a->self_host_ns > b->self_host_ns;
+    return on_device ? row->self_device_ns : row->self_host_ns;
 }
 
-/* The modules that take most by themselves. */
-static void put_modules(struct buf *to, const struct style *style, const struct trace_report *r)
+/* The modules that take most by themselves, the longest first; returns how many. */
+static uint32_t longest_modules(const struct trace_report *r,
+                                const struct module_row *ret[ROWS_SHOWN])
 {
-    const struct module_row *shown[ROWS_SHOWN];
+    bool on_device = is_on_device(r);
     uint32_t count = 0;
-    bool on_device = r->devices > 0;
-    struct buf line;
-    buf_init(&line, SIZE_MAX / 2);
     for (uint32_t i = 0; i < r->modules.rows; i++) {
+        const struct module_row *row = &r->modules.row[i];
         uint32_t at = count;
-        while (at > 0 && is_longer(&r->modules.row[i], shown[at - 1], on_device))
+        while (at > 0 && own_ns(row, on_device) > own_ns(ret[at - 1], on_device))
             at--;
-        if (at == ROWS_SHOWN)
+        if (at == ROWS_SHOWN || own_ns(row, on_device) <= 0)
             continue;
         count += count < ROWS_SHOWN;
         for (uint32_t k = count - 1; k > at; k--)
-            shown[k] = shown[k - 1];
-        shown[at] = &r->modules.row[i];
+            ret[k] = ret[k - 1];
+        ret[at] = row;
     }
+    return count;
+}
+
+/* Why no module is named. */
+static const char *no_modules(const struct trace_report *r)
+{
+    if (!r->file.complete)
+        return "none in the part that could be read";
+    if (r->modules.rows > 0)
+        return "none of them takes any time by itself";
+    for (uint32_t i = 0; i < r->capture.missings; i++)
+        if (str_equal(str_from(r->capture.missing[i].what), S("source lines")))
+            return "not recorded: with_stack=True records the frames of modules";
+    return "no frames of modules are in the trace";
+}
+
+/* Times of the host hold Python's own, of which the whole is not known. */
+static void put_modules(struct buf *to, const struct style *style, const struct trace_report *r)
+{
+    const struct module_row *shown[ROWS_SHOWN];
+    bool on_device = is_on_device(r);
+    uint32_t count = longest_modules(r, shown);
+    struct buf line;
+    buf_init(&line, SIZE_MAX / 2);
     for (uint32_t i = 0; i < count; i++) {
-        buf_text(&line, i == 0 ? "by itself: " : ", ");
+        buf_text(&line, i > 0        ? ", "
+                        : on_device ? "on the device, by itself: "
+                                    : "on the host, by itself: ");
         trace_name(&line, style, shown[i]->path);
         buf_char(&line, ' ');
-        put_part(&line, on_device ? shown[i]->self_device_ns : shown[i]->self_host_ns,
-                 on_device ? r->figures.tables.device_ns : r->self_cpu_ns);
+        put_part(&line, own_ns(shown[i], on_device),
+                 on_device ? r->figures.tables.device_ns : 0);
     }
     if (count == 0)
-        buf_text(&line, r->file.complete
-                            ? "not recorded: with_stack=True records the frames of modules"
-                            : "none in the part that could be read");
+        buf_text(&line, no_modules(r));
     envelope_words(to, style, "modules", &line);
     buf_end(&line, to);
 }
 
-/* The operators that take most by themselves, and what they ran. */
-static void put_operations(struct buf *to, const struct style *style, const struct trace_report *r)
+/* The operators that take most by themselves. */
+static void put_operators(struct buf *to, const struct style *style, const struct trace_report *r)
 {
-    bool on_device = r->figures.tables.device_ns > 0;
+    bool on_device = is_on_device(r);
     uint32_t shown = 0;
     struct buf line;
     buf_init(&line, SIZE_MAX / 2);
@@ -164,14 +192,23 @@ static void put_operations(struct buf *to, const struct style *style, const stru
         put_part(&line, ns, on_device ? r->figures.tables.device_ns : r->self_cpu_ns);
     }
     if (line.len == 0)
-        buf_text(&line, "none was recorded");
+        buf_text(&line, r->file.complete ? "none was recorded that takes time"
+                                         : "none in the part that could be read");
     envelope_words(to, style, "ops", &line);
-    for (uint32_t i = 0; i < r->figures.tables.kernels && i < ROWS_SHOWN; i++) {
-        const struct name_row *k = &r->figures.tables.kernel[i];
+    buf_end(&line, to);
+}
+
+/* What ran longest on devices. */
+static void put_kernels(struct buf *to, const struct style *style, const struct trace_report *r)
+{
+    const struct tables *t = &r->figures.tables;
+    struct buf line;
+    buf_init(&line, SIZE_MAX / 2);
+    for (uint32_t i = 0; i < t->kernels && i < ROWS_SHOWN; i++) {
         buf_text(&line, i == 0 ? "" : ", ");
-        trace_name(&line, style, k->name);
+        trace_name(&line, style, t->kernel[i].name);
         buf_char(&line, ' ');
-        put_part(&line, k->ns, r->figures.tables.device_ns);
+        put_part(&line, t->kernel[i].ns, t->device_ns);
     }
     if (line.len > 0)
         envelope_words(to, style, "kernels", &line);
@@ -185,8 +222,9 @@ void trace_method_text(struct buf *to, const struct style *style, const struct t
     put_phases(to, style, r);
     if (figures_are_of_torch(&r->figures))
         put_modules(to, style, r);
-    put_operations(to, style, r);
-    trace_findings_lead(to, style, r);
+    put_operators(to, style, r);
+    put_kernels(to, style, r);
+    trace_findings_lead(to, style, r, "vramscope trace --findings");
     trace_missing_text(to, style, r);
     next_line(to, style, "verify", "diff", r->file.path, " AFTER",
               "the same loop, recorded after the change");

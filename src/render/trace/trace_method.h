@@ -6,8 +6,8 @@
 #include "base/buf.h"
 #include "render/write/human.h"
 
-/* The baseline, the kind of bottleneck, the component, the operation, three things to change, and the
- * command that compares a later trace with this one. */
+/* The baseline, the kind of bottleneck, the component, the operation, three things to change, and
+ * the command that compares a later trace with this one. */
 void trace_method_text(struct buf *to, const struct style *style, const struct trace_report *r);
 
 #endif

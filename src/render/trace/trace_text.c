@@ -124,7 +124,7 @@ static void put_page(struct buf *to, const struct trace_report *r,
     put_words(to, style, "memory", r, trace_memory_words);
     put_words(to, style, "links", r, trace_links_words);
     trace_missing_text(to, style, r);
-    trace_findings_lead(to, style, r);
+    trace_findings_lead(to, style, r, "--findings");
     buf_char(to, '\n');
     trace_steps_table(to, style, r, rows);
     if (devices_are_busy(r))

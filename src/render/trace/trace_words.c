@@ -102,10 +102,10 @@ static void put_cut(struct buf *to, const struct cut_stream *stream, uint64_t of
     if (stream->name == NULL)
         buf_format(to, "the file ends too early, at byte %llu", (unsigned long long)offset);
     else
-        buf_format(to,
-                   "the %s %s, at byte %llu of the file, which is byte %llu unpacked",
-                   stream->name, stream->is_damaged ? "data cannot be unpacked further"
-                                                    : "stream ends too early", (unsigned long long)stream->at, (unsigned long long)offset);
+        buf_format(to, "the %s %s, at byte %llu of the file, which is byte %llu unpacked",
+                   stream->name,
+                   stream->is_damaged ? "data cannot be unpacked further" : "stream ends too early",
+                   (unsigned long long)stream->at, (unsigned long long)offset);
     buf_format(to, "; the whole %ss before are kept", one);
 }
 

@@ -68,9 +68,12 @@ def test_a_file_of_no_job_among_ranks_is_named(tmp_path):
     assert done["ranks"] is None and done["same_rank"] is None and done["outsider"] == str(paths[2])
     assert "ranks not compared: %s is not of the job whose ranks others are" % paths[2] in " ".join(run("trace", *paths).out.split())
     assert run("trace", "-j", *paths[:2], expect=0).json()["outsider"] is None
-    other = write(tmp_path, "d.json", trace(rank_events(*RANKS[1]), distributedInfo={"rank": 1, "world_size": 8}))
-    assert run("trace", "-j", paths[0], other, expect=0).json()["outsider"] == str(other)
-    assert run("trace", "-j", paths[2], paths[2], expect=0).json().get("outsider") is None
+    other = write(tmp_path, "A.json", trace(rank_events(*RANKS[1]), distributedInfo={"rank": 1, "world_size": 8}))
+    assert run("trace", "-j", other, *paths[:2], expect=0).json()["outsider"] == str(other)
+    # Where there are as many of one job as of another, neither is the stranger.
+    assert run("trace", "-j", paths[0], other, expect=0).json()["outsider"] is None
+    alone = write(tmp_path, "e.json", trace(rank_events(*RANKS[1])))
+    assert run("trace", "-j", paths[2], alone, expect=0).json()["outsider"] is None
 
 
 def test_files_by_name(tmp_path):

@@ -131,18 +131,30 @@ static bool tells_job(const struct trace_report *r)
     return r->capture.rank >= 0 && r->capture.world_size > 1;
 }
 
-/* Where several files tell jobs of several ranks, the first that is not of the first job; ptr NULL:
- * none. */
+/* How many files tell a job of so many ranks. */
+static uint32_t count_of_job(const struct trace_report *report, uint32_t reports, int64_t world)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < reports; i++)
+        count += tells_job(&report[i]) && report[i].capture.world_size == world;
+    return count;
+}
+
+/* The first file that is not of the job of which most are; ptr NULL: none, or there is no such
+ * job. */
 static str outsider_of(const struct trace_report *report, uint32_t reports)
 {
-    const struct trace_report *first = NULL;
-    uint32_t telling = 0;
+    int64_t world = 0;
+    uint32_t most = 1;
     for (uint32_t i = 0; i < reports; i++) {
-        telling += tells_job(&report[i]);
-        first = first == NULL && tells_job(&report[i]) ? &report[i] : first;
+        uint32_t count = count_of_job(report, reports, report[i].capture.world_size);
+        if (tells_job(&report[i]) && count > most) {
+            most = count;
+            world = report[i].capture.world_size;
+        }
     }
-    for (uint32_t i = 0; telling > 1 && i < reports; i++)
-        if (!tells_job(&report[i]) || report[i].capture.world_size != first->capture.world_size)
+    for (uint32_t i = 0; world > 0 && i < reports; i++)
+        if (!tells_job(&report[i]) || report[i].capture.world_size != world)
             return report[i].file.path;
     return (str){ NULL, 0 };
 }

@@ -27,7 +27,7 @@ struct same_rank {
 struct trace_set {
     const struct trace_ranks *ranks;   /* or NULL */
     const struct same_rank *same_rank; /* why not; or NULL */
-    str outsider; /* why not: the first file that is not of the job of which others are; or ptr NULL */
+    str outsider; /* why not: the first file that is of no job, or of another; or ptr NULL */
 };
 
 /* Of several files: by distributedInfo where all have it, of one job of several ranks or of

@@ -26,10 +26,10 @@ struct bottleneck {
     struct trace_finding why;
 };
 
-/* The first that holds: loading above computing; a device that is busy for more than
- * gpu-high-busy_ratio; one that is busy for less than gpu-low-host_ratio, or for less than
- * gpu-low-busy_ratio and most of its idle time is owed to the host: to the data loader, if most of it
- * is; else none alone.  Unknown where the trace does not tell it. */
+/* The first that holds: a device that is busy for more than gpu-high-busy_ratio; loading that takes
+ * longer than computing; a device that is busy for less than gpu-low-busy_ratio and mostly had
+ * nothing to do, for the data loader or for another reason of the host; else none alone.  Unknown
+ * where the trace does not tell it. */
 void bottleneck_judge(const struct rule_facts *f, struct bottleneck *ret);
 
 extern const struct row_type bottleneck_row_type;

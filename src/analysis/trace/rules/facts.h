@@ -79,6 +79,9 @@ struct rule_facts {
     const struct listed_row *listed; /* NULL: the header does not have it */
     int64_t judged_ns, busy_ns, compute_ns; /* in the window of the steps, else in its own */
     int64_t late_ns, unknown_ns, sync_ns, loader_ns; /* of its idle time */
+    /* Of the judged time: in which it waited for a late or slow launch, or had no work yet or any
+     * more; and in which it waited for work whose launch is not in the trace. */
+    int64_t judged_waited_ns, judged_unknown_ns;
 
     /* All device work. */
     uint64_t kernels, small_kernels, step_kernels;

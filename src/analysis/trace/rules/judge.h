@@ -61,11 +61,13 @@ static inline double judge_share(double part, double whole)
     return whole > 0 ? part / whole : 0;
 }
 
-/* What several judgements are made of: the share of the judged time in which the device was busy,
- * the wall time of forward, backward and optimizer, and that time, its idle rest and the share of
- * computing as evidence. */
+/* The share of the judged time in which the device was busy. */
 double rule_busy(const struct rule_facts *f);
+
+/* The wall time of forward, backward and optimizer. */
 int64_t rule_compute_wall(const struct rule_facts *f);
+
+/* Keeps the judged time, what of it was idle, and the share of computing. */
 void rule_note_window(struct judging *j);
 
 trace_rule rule_gpu_low, rule_gpu_high, rule_gpu_mixed, rule_host, rule_data_1, rule_data_2,

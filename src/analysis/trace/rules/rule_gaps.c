@@ -38,12 +38,27 @@ static void add_slow(struct rule_facts *f, struct lateness *l, uint32_t launch, 
         f->slowest = launch;
 }
 
+/* What of a gap lies in the judged time, by whose fault it is. */
+static void add_judged(struct rule_facts *f, int64_t start, int64_t end,
+                       const struct gap_parts *parts)
+{
+    const struct interval window = { f->window_first, f->window_last };
+    int64_t *to = parts->kind == GAP_HOST_LATE   ? &f->judged_waited_ns
+                  : parts->kind == GAP_NO_LAUNCH ? &f->judged_unknown_ns
+                                                 : NULL;
+    bool whole = parts->kind == GAP_NO_LAUNCH || parts->rest == GAP_SLOW_LAUNCH;
+    struct interval part = { start, whole ? end : parts->late_until };
+    if (to != NULL && part.end > part.start)
+        *to = i64_plus(*to, interval_common(part, window));
+}
+
 static void add_gap(struct rule_facts *f, struct lateness *l, int64_t start, uint32_t next)
 {
     const struct trace_study *s = f->study;
     uint32_t launch = s->links.launch[next];
     int64_t end = s->trace->spans.start[next];
     struct gap_parts parts = gap_part(s, start, next);
+    add_judged(f, start, end, &parts);
     if (parts.kind != GAP_HOST_LATE)
         return;
     if (s->home[launch] != NO_ROW) {
@@ -77,6 +92,9 @@ static void walk(struct rule_facts *f, struct lateness *l)
         f->compute_ns = i64_plus(f->compute_ns, interval_common(more, window));
     }
     f->judged_ns = f->window_last - f->window_first;
+    const struct interval events = { f->card->first_ns, f->card->last_ns };
+    f->judged_waited_ns = i64_plus(f->judged_waited_ns,
+                                   i64_minus(f->judged_ns, interval_common(events, window)));
 }
 
 /* The step outside warm-up of which slow launches are the largest share. */

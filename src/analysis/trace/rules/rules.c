@@ -34,13 +34,21 @@ void judge_note(struct judging *j, static_text name, double value)
         found->evidence[found->evidences++] = (struct trace_evidence){ name, value };
 }
 
+static void note_limit(struct trace_finding *found, struct trace_evidence against)
+{
+    for (uint32_t i = 0; i < found->limits; i++)
+        if (str_equal(str_from(found->limit[i].name), str_from(against.name)))
+            return;
+    if (found->limits < LIMITS_MOST)
+        found->limit[found->limits++] = against;
+}
+
 static bool judge(struct judging *j, static_text name, double value, enum trace_threshold limit,
                   bool holds, enum unmet_how how)
 {
     struct trace_evidence against = { trace_thresholds[limit].name, j->f->limits->at[limit] };
     judge_note(j, name, value);
-    if (j->found->limits < LIMITS_MOST)
-        j->found->limit[j->found->limits++] = against;
+    note_limit(j->found, against);
     if (!holds && j->silent->unmets < LIMITS_MOST)
         j->silent->unmet[j->silent->unmets++] =
             (struct unmet){ { name, value }, against, (uint8_t)how };

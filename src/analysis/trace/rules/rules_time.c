@@ -137,7 +137,8 @@ bool rule_gpu_mixed(struct judging *j)
     const struct rule_facts *f = j->f;
     if (rule_busy(f) < f->limits->at[GPU_LOW_BUSY])
         return judge_no(j, "GPU-LOW speaks of it");
-    if (rule_busy(f) > f->limits->at[GPU_HIGH_BUSY] && compute_of(f) > f->limits->at[GPU_HIGH_COMPUTE])
+    if (rule_busy(f) > f->limits->at[GPU_HIGH_BUSY] &&
+        compute_of(f) > f->limits->at[GPU_HIGH_COMPUTE])
         return judge_no(j, "GPU-HIGH speaks of it");
     judge_note(j, "busy_ratio", rule_busy(f));
     rule_note_window(j);
