@@ -32,16 +32,21 @@ static const struct row_type evidence_row_type = {
     .keyed = true,
 };
 
+/* What was seen, and what that was compared with. */
+#define SEEN_FIELDS                                                                                \
+    { "evidence", NULL, UNIT_NONE, FIELD_ROWS,                                                     \
+      FIELD_PLACES(struct trace_finding, evidence, evidences), .row = &evidence_row_type,          \
+      .line = true },                                                                              \
+    { "threshold", NULL, UNIT_NONE, FIELD_ROWS,                                                    \
+      FIELD_PLACES(struct trace_finding, limit, limits), .row = &evidence_row_type,                \
+      .line = true }
+
 static const struct field finding_fields[] = {
     { "id", NULL, UNIT_NONE, FIELD_WORD, FIELD_AT(struct trace_finding, id) },
     { "severity", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct trace_finding, severity),
       FIELD_NAMES(trace_severity_names) },
     { "text", NULL, UNIT_NONE, FIELD_SENTENCE, .sentence = TRACE_TEXT },
-    { "evidence", NULL, UNIT_NONE, FIELD_ROWS,
-      FIELD_PLACES(struct trace_finding, evidence, evidences), .row = &evidence_row_type,
-      .line = true },
-    { "threshold", NULL, UNIT_NONE, FIELD_ROWS, FIELD_PLACES(struct trace_finding, limit, limits),
-      .row = &evidence_row_type, .line = true },
+    SEEN_FIELDS,
     { "culprit", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct trace_finding, culprit) },
     { "line", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct trace_finding, line) },
     { "advice", NULL, UNIT_NONE, FIELD_SENTENCE, .sentence = TRACE_ADVICE_TEXT },
@@ -54,11 +59,7 @@ const struct row_type trace_finding_row_type =
 /* Its members are those of a finding that mean something of it. */
 static const struct field bottleneck_why_fields[] = {
     { "text", NULL, UNIT_NONE, FIELD_SENTENCE, .sentence = TRACE_TEXT },
-    { "evidence", NULL, UNIT_NONE, FIELD_ROWS,
-      FIELD_PLACES(struct trace_finding, evidence, evidences), .row = &evidence_row_type,
-      .line = true },
-    { "threshold", NULL, UNIT_NONE, FIELD_ROWS, FIELD_PLACES(struct trace_finding, limit, limits),
-      .row = &evidence_row_type, .line = true },
+    SEEN_FIELDS,
 };
 static const struct row_type bottleneck_why_row_type =
     ROW_TYPE("bottleneck_why", struct trace_finding, bottleneck_why_fields);
