@@ -544,12 +544,19 @@ def resident():
         return int(file.read().split()[1]) * mmap.PAGESIZE
 
 
+def touch(pages):
+    """Writes to each page, so that all are resident, also where a system has taken some away since."""
+    for at in range(0, len(pages), mmap.PAGESIZE):
+        pages[at] = 1
+
+
 def test_memory_of_the_process_is_tracked_B60(tmp_path):
     with CPUMemoryTracker(sampling_interval=HOUR, job_id="j") as tracker:
         # Pages that go back at once, whatever the allocator of the process does.
         with mmap.mmap(-1, 200 * MIB) as kept:
+            tracker.sample()
             before = resident()
-            kept.write(b"x" * (200 * MIB))
+            touch(kept)
             tracker.sample()
             written = resident() - before
         tracker.sample()
