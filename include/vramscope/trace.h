@@ -125,6 +125,30 @@ VRS_API enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
 VRS_API enum vrs_status vrs_trace_report_check(const struct vrs_trace_options *options,
                                                struct vrs_error *err);
 
+/* What was measured of a training without a profiler: medians of its steps in seconds, of the loading
+ * the mean, since workers give batches out in bursts; each below 0 (or NaN) where it was not
+ * measured. */
+struct vrs_measured {
+    size_t size;
+    const char *of;  /* shown: the model, its device, its batches */
+    uint32_t steps;  /* how many the medians are of */
+    bool on_device;  /* where the model is; times but that of loading are then of its clock */
+    double step_s;   /* without the loading of its batch */
+    double loading_s, copy_s, forward_s, backward_s, optimizer_s;
+    double samples_per_second; /* with the loading */
+    double busy;               /* the share of the time that the device worked, from 0 to 1 */
+    int64_t workers;           /* of the loader; -1: not known */
+    int64_t processors;        /* that the process may use; -1 */
+};
+
+/* The method of four phases on a training that was measured: the baseline, the kind of bottleneck,
+ * the phases; with a trace of the same training (NULL: there is none) modules, operators and what to
+ * change.  Of the options `path` and the thresholds count.  VRS_TEXT and VRS_JSON. */
+VRS_API enum vrs_status vrs_method_report(const struct vrs_measured *measured,
+                                          const struct vrs_trace *trace,
+                                          const struct vrs_trace_options *options,
+                                          struct vrs_result **ret, struct vrs_error *err);
+
 /* Does a trace keep limits: "min-busy" and "max-idle" with a share of the time of the steps, or
  * without steps of that from the first to the last work, of the device that kept it worst;
  * "max-step" with a time, "max-memory-peak" with a size.  Limits of snapshots may stand beside them,

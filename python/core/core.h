@@ -109,6 +109,8 @@ PyObject *enter_self(PyObject *self, PyObject *unused);
 
 /* trace.c */
 extern PyType_Spec trace_spec;
+/* The method on what was measured: a private function of the module. */
+PyObject *trace_measured(PyObject *module, PyObject *args);
 /* As file_make. */
 PyObject *trace_make(struct core_state *state, struct vrs_trace *opened, PyObject *path,
                      PyObject *shown);

@@ -134,6 +134,7 @@ static PyMethodDef functions[] = {
     { "_stop_samplers", samplers_stop, METH_NOARGS, "At exit: ends the sampling threads." },
     { "_event_kinds", tracker_kinds, METH_NOARGS, "Kinds of a tracker's events, by number." },
     { "_kept_result", result_kept, METH_VARARGS, NULL },
+    { "_measured", trace_measured, METH_VARARGS, NULL },
     { "model_size", objects_model_size, METH_VARARGS,
       "model_size(modules, tensors, outputs, depth_plus_1, /)\n--\n\nSee vramscope.model_size." },
     { "tensors", objects_tensors, METH_VARARGS,

@@ -46,6 +46,47 @@ static PyObject *ask_trace(struct held *t, const struct vrs_trace_options *optio
     return answer_make(t->state, result, "trace", &(struct drawn){ .opened = NULL });
 }
 
+/* The method on what was measured, and a trace of it or None. */
+PyObject *trace_measured(PyObject *module, PyObject *args)
+{
+    struct core_state *state = core_state_of(module);
+    struct vrs_measured m = { .size = sizeof m };
+    const struct vrs_trace_options options = { .size = sizeof options };
+    PyObject *of, *trace;
+    int on_device;
+    long long workers, processors;
+    if (!PyArg_ParseTuple(args, "UIp(dddddd)ddLLO:_measured", &of, &m.steps, &on_device, &m.step_s,
+                          &m.loading_s, &m.copy_s, &m.forward_s, &m.backward_s, &m.optimizer_s,
+                          &m.samples_per_second, &m.busy, &workers, &processors, &trace))
+        return NULL;
+    if (trace != Py_None && !Py_IS_TYPE(trace, state->trace)) {
+        PyErr_Format(PyExc_TypeError, "a Trace or None, not %R", Py_TYPE(trace));
+        return NULL;
+    }
+    PyObject *text = PyUnicode_AsEncodedString(of, "utf-8", "surrogatepass");
+    struct opened *o = NULL;
+    if (text == NULL || (trace != Py_None && (o = trace_use((struct held *)trace)) == NULL)) {
+        Py_XDECREF(text);
+        return NULL;
+    }
+    m.of = PyBytes_AsString(text);
+    m.on_device = on_device != 0;
+    m.workers = workers;
+    m.processors = processors;
+    struct vrs_result *result = NULL;
+    struct vrs_error err;
+    PyThreadState *saved = PyEval_SaveThread();
+    enum vrs_status status =
+        vrs_method_report(&m, o != NULL ? o->trace : NULL, &options, &result, &err);
+    PyEval_RestoreThread(saved);
+    if (o != NULL)
+        opened_leave(o);
+    Py_DECREF(text);
+    if (status != VRS_OK)
+        return raise_error(state, &err, NULL);
+    return answer_make(state, result, "method", &(struct drawn){ .opened = NULL });
+}
+
 #define IN(member) offsetof(struct vrs_trace_options, member)
 #define OPTIONS_TRACE                                                                              \
     { "as_framework", FLAG, IN(as_framework), 0 }, { "path", PATH, IN(path), 0 }, OPTIONS_END

@@ -34,11 +34,15 @@ from vramscope.history.recording import record as record
 from vramscope.leaks import LeakDetector as LeakDetector
 from vramscope.leaks import LeakError as LeakError
 from vramscope.leaks import Leaks as Leaks
+from vramscope.measuring.diagnosis import Diagnosis as Diagnosis
+from vramscope.measuring.diagnosis import diagnose as diagnose
 from vramscope.measuring.measure import Measurement as Measurement
 from vramscope.measuring.measure import conditions as conditions
 from vramscope.measuring.measure import measure_latency as measure_latency
 from vramscope.measuring.measure import measure_training as measure_training
 from vramscope.measuring.measure import measure_utilisation as measure_utilisation
+from vramscope.measuring.profiled import profile_call as profile_call
+from vramscope.measuring.profiled import profile_training as profile_training
 from vramscope.objects.cycles import watch_cycles as watch_cycles
 from vramscope.objects.model import model_size as model_size
 from vramscope.objects.model import summary as summary
@@ -59,6 +63,7 @@ from vramscope.tracker import Tracker as Tracker
 __all__ = [
     "Backend",
     "Column",
+    "Diagnosis",
     "Error",
     "Expected",
     "File",
@@ -83,6 +88,7 @@ __all__ = [
     "category_rules",
     "checkpoint",
     "conditions",
+    "diagnose",
     "disable",
     "enable",
     "expect_recording",
@@ -99,6 +105,8 @@ __all__ = [
     "names",
     "on_oom",
     "phase",
+    "profile_call",
+    "profile_training",
     "record",
     "report_run",
     "scope",

@@ -255,27 +255,21 @@ def measure_latency(model: Any, *inputs: Any, iterations: int = 100,
     >>> made.time("latency")["median"], made.time("latency")["clock"]
     (2.0, 'device')
     """
+    from vramscope.measuring.mode import in_mode
     check_counts(iterations=iterations, warmup=warmup)
     clock = clock_for(model)
     moved = [_move(model, value) for value in inputs]
-    training = getattr(model, "training", None)
     times, busy = [], _Busy(clock)
-    if training:
-        model.eval()
-    try:
+    with in_mode(model, training=False), no_grad():
         under = conditions(model, inputs[0] if inputs else None)
-        with no_grad():
-            for _ in range(warmup + iterations):
-                begin = clock.mark()
-                output = model(*moved)
-                end = clock.mark()
-                clock.wait()
-                times.append(clock.milliseconds(begin, end))
-                busy.look()
-                del output
-    finally:
-        if training:
-            model.train()
+        for _ in range(warmup + iterations):
+            begin = clock.mark()
+            output = model(*moved)
+            end = clock.mark()
+            clock.wait()
+            times.append(clock.milliseconds(begin, end))
+            busy.look()
+            del output
     return Measurement("latency", [_time("latency", clock.kind, times, warmup)], [],
                        busy.figures(), under, _notes(clock))
 

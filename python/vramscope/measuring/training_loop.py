@@ -1,123 +1,176 @@
 """The loop of measure_training(): each batch loaded, copied, and trained on, between marks."""
 from __future__ import annotations
 
-import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
-from vramscope.measuring.clocks import clock_for
+from vramscope import _core
+from vramscope.measuring.clocks import Clock, clock_for
 from vramscope.measuring.measure import (Measurement, _Busy, _figure, _move, _notes, _ratio, _time,
-                               conditions, profiler_range)
+                                         conditions, profiler_range)
+from vramscope.measuring.mode import in_mode
 from vramscope.profiler import Profiler
 
-TYPE_CHECKING = False  # typing costs more to import than all of this
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
-
-    from vramscope.measuring.clocks import Clock
-
 PHASES = ("copy", "forward", "backward", "optimizer")
-_NOT_ASKED = ("No batch was measured: the loader ended in the warm-up.",)
+_NOT_ASKED = "No batch was measured: the loader ended in the warm-up."
+_NOT_ASKED_IN_TIME = "No batch was measured: the time ran out in the warm-up."
+_END = object()
+_OUT_OF_TIME = "The time ran out after {} of {} batches."
+
+
+# The parts of a step: a name, and what is done to what the part before has left.
+Part = tuple[str, Callable[[Any], Any]]
+
+
+def parts_of(model: Any, criterion: Callable[..., Any], optimizer: Any) -> list[Part]:
+    """The parts of a training on pairs of data and target."""
+    def copy(pair: Any) -> Any:
+        try:
+            data, target = pair
+        except (TypeError, ValueError):
+            raise TypeError("a batch is a pair of data and target, and the loader gave "
+                            f"{type(pair).__name__}; diagnose(step=...) takes any batch") from None
+        return _move(model, data), _move(model, target)
+
+    def forward(pair: Any) -> Any:
+        return criterion(model(pair[0]), pair[1])
+
+    def backward(loss: Any) -> None:
+        loss.backward()
+
+    def update(_: None) -> None:
+        optimizer.step()
+        optimizer.zero_grad()
+    return list(zip(PHASES, (copy, forward, backward, update)))
+
+
+def batch_size(batch: Any) -> int | None:
+    """Samples of a batch: the first dimension of its first tensor; None where that is not known."""
+    shape = getattr(first_of(batch), "shape", None)
+    return int(shape[0]) if shape else None
+
+
+def first_of(batch: Any) -> Any:
+    """The first of what a batch is made of; a batch that is one thing is that."""
+    if isinstance(batch, Mapping):
+        batch = list(batch.values())
+    return batch[0] if isinstance(batch, (tuple, list)) and batch else batch
+
+
+class Batches:
+    """The batches of a loader, and how long each took to come.
+
+    again: a loader that has ended begins anew, if it can; otherwise it ends the measurement.
+    """
+
+    def __init__(self, loader: Iterable[Any], clock: Clock, again: bool) -> None:
+        self._loader, self._clock, self._again = loader, clock, again
+        self._iterator: Iterator[Any] | None = None
+        self.times: list[float] = []
+        self.begun = 0  # how often
+
+    def __iter__(self) -> Batches:
+        return self
+
+    def __next__(self) -> Any:
+        """The next batch, whose time is one more of `times`, but where the loader began anew."""
+        asked, anew = self._clock.host_ns(), self._iterator is None and self.begun > 0
+        if self._iterator is None:
+            self._begin()  # which starts workers: the first batch's
+        try:
+            batch = next(self._iterator)  # type: ignore[arg-type]
+        except StopIteration:
+            if not self._again or anew or self._iterator is self._loader:
+                raise
+            self._iterator = None
+            return next(self)
+        if not anew:
+            self.times.append((self._clock.host_ns() - asked) / 1e6)
+        return batch
+
+    def _begin(self) -> None:
+        self._iterator = iter(self._loader)
+        self.begun += 1
+
+    def close(self) -> None:
+        """Ends the workers that load, also where who asked was interrupted."""
+        iterator, self._iterator = self._iterator, None
+        end = getattr(iterator, "_shutdown_workers", None)
+        if end is not None and not getattr(self._loader, "persistent_workers", False):
+            end()
 
 
 class _Loop:
-    """One training, and the times of its batches."""
+    """One training, and the times of its steps."""
 
-    def __init__(self, model: Any, criterion: Any, optimizer: Any, clock: Clock,
-                 profiler: Profiler) -> None:
-        self._model, self._criterion, self._optimizer = model, criterion, optimizer
-        self._clock, self._profiler = clock, profiler
-        self.times: dict[str, list[float]] = {name: [] for name in ("data", *PHASES, "step")}
+    def __init__(self, parts: list[Part], clock: Clock, profiler: Profiler) -> None:
+        self._parts, self._clock, self._profiler = parts, clock, profiler
+        self.times: dict[str, list[float]] = {name: [] for name, _ in parts}
+        self.times.setdefault("step", [])
         self.samples: list[int | None] = []
-        self._given: Any = None
 
-    def batch(self, data: Any, target: Any) -> None:
+    def step(self, given: Any) -> None:
         """Trains on one batch."""
-        shape = getattr(data, "shape", None)
-        self.samples.append(int(shape[0]) if shape else None)
-        self._given = data, target
+        self.samples.append(batch_size(given))
         marks = [self._clock.mark()]
-        for phase, work in zip(PHASES, (self._copy, self._forward, self._backward, self._step)):
-            with self._profiler.scope(phase), profiler_range(f"## {phase} ##"):
-                work()
+        for name, work in self._parts:
+            with self._profiler.scope(name), profiler_range(f"## {name} ##"):
+                given = work(given)
             marks.append(self._clock.mark())
         self._clock.wait()
-        self._given = None
-        for phase, begin, end in zip(PHASES, marks, marks[1:]):
-            self.times[phase].append(self._clock.milliseconds(begin, end))
-        self.times["step"].append(self._clock.milliseconds(marks[0], marks[-1]))
-
-    def _copy(self) -> None:
-        data, target = self._given
-        self._given = _move(self._model, data), _move(self._model, target)
-
-    def _forward(self) -> None:
-        data, target = self._given
-        self._given = self._criterion(self._model(data), target)
-
-    def _backward(self) -> None:
-        self._given.backward()
-
-    def _step(self) -> None:
-        self._given = None
-        self._optimizer.step()
-        self._optimizer.zero_grad()
+        for (name, _), begin, end in zip(self._parts, marks, marks[1:]):
+            self.times[name].append(self._clock.milliseconds(begin, end))
+        if len(self._parts) > 1:
+            self.times["step"].append(self._clock.milliseconds(marks[0], marks[-1]))
 
 
-def _throughputs(loop: _Loop, clock: Clock, warmup: int, elapsed_ms: float | None) -> list[Any]:
+def _throughputs(loop: _Loop, loading: list[float], clock: Clock, warmup: int,
+                 elapsed_ms: float | None) -> list[Any]:
     """Of the loop, and of its computing alone, by the clock of the device."""
-    counts = loop.samples[warmup:]
+    counts, steps = loop.samples[warmup:], loop.times["step"][warmup:]
     samples = None if not counts or None in counts else sum(n for n in counts if n is not None)
-    step_ms = _sum(loop.times["step"][warmup:])
     return [
         _figure("throughput", "samples/s", clock.kind,
                 _ratio(samples, None if elapsed_ms is None else elapsed_ms / 1000)),
         _figure("throughput_without_loading", "samples/s", clock.kind,
-                _ratio(samples, None if step_ms is None else step_ms / 1000)),
+                _ratio(samples, sum(steps) / 1000 if steps else None)),
         _figure("time_per_batch", "ms", clock.kind, _ratio(elapsed_ms, len(counts))),
         _figure("loading_to_computing", "ratio", None,
-                _ratio(_sum(loop.times["data"][warmup:]), step_ms)),
+                _ratio(_core._mean(loading), _core._mean(steps))),
     ]
 
 
-def _sum(values: list[float]) -> float | None:
-    return sum(values) if values else None
+class Counts(NamedTuple):
+    """How many batches are measured, how many before them are in no statistics, and until when, by
+    the host's clock, another one begins (None: without an end)."""
+
+    batches: int
+    warmup: int
+    until_ns: int | None = None
 
 
-@contextlib.contextmanager
-def _in_training(model: Any) -> Iterator[None]:
-    """The model is in the mode of training meanwhile, and then in that which it had."""
-    evaluates = getattr(model, "training", None) is False
-    if evaluates:
-        model.train()
-    try:
-        yield
-    finally:
-        if evaluates:
-            model.eval()
-
-
-def run(model: Any, dataloader: Iterable[Any], criterion: Callable[..., Any], optimizer: Any,
-        batches: int, warmup: int) -> Measurement:
-    """See measure_training()."""
-    clock = clock_for(model)
-    busy, ended, under = _Busy(clock), None, None
-    with _in_training(model), Profiler(clock.device) as profiler:
-        loop = _Loop(model, criterion, optimizer, clock, profiler)
-        asked, began = clock.host_ns(), clock.mark()
-        loader = iter(dataloader)  # which starts workers: the first batch's
-        for number in range(warmup + batches):
+def measure(parts: list[Part], model: Any, batches: Batches, counts: Counts, clock: Clock,
+            dataloader: Any) -> Measurement:
+    """Trains on batches by these parts: what measure_training() and diagnose() tell of it."""
+    busy, ended, under, warmup, loaded_warm = _Busy(clock), None, None, counts.warmup, 0
+    out_of_time = False
+    with Profiler(clock.device) as profiler:
+        loop = _Loop(parts, clock, profiler)
+        began = clock.mark()
+        for number in range(warmup + counts.batches):
             if number == warmup:
                 began = clock.mark()
-            if number > 0:
-                asked = clock.host_ns()
-            try:
-                data, target = next(loader)
-            except StopIteration:
+            out_of_time = counts.until_ns is not None and clock.host_ns() >= counts.until_ns
+            if out_of_time:
                 break
-            loop.times["data"].append((clock.host_ns() - asked) / 1e6)
+            batch = next(batches, _END)
+            if batch is _END:
+                break
+            if number < warmup:
+                loaded_warm = len(batches.times)
             if under is None:
-                under = conditions(model, data, dataloader=dataloader)
-            loop.batch(data, target)
+                under = conditions(model, first_of(batch), dataloader=dataloader)
+            loop.step(batch)
             busy.look()
             if number >= warmup:
                 ended = clock.mark()
@@ -125,12 +178,29 @@ def run(model: Any, dataloader: Iterable[Any], criterion: Callable[..., Any], op
         elapsed_ms = None if ended is None else clock.milliseconds(began, ended)
         stats = clock.backend.stats(clock.device)
         phases = profiler.summary().rows
-    times = [_time(name, "host" if name == "data" else clock.kind, values, warmup)
-             for name, values in loop.times.items()]
-    figures = [*_throughputs(loop, clock, warmup, elapsed_ms),
+    times = [_time("data", "host", batches.times, loaded_warm),
+             *(_time(name, clock.kind, values, warmup) for name, values in loop.times.items())]
+    figures = [*_throughputs(loop, batches.times[loaded_warm:], clock, warmup, elapsed_ms),
                _figure("inactive_split_ratio", "ratio", None,
                        _ratio(stats["inactive_split_bytes"], stats["reserved_bytes"])),
                *busy.figures()]
-    more = () if elapsed_ms is not None else _NOT_ASKED
+    notes = [_OUT_OF_TIME.format(len(loop.samples), warmup + counts.batches)] if out_of_time else []
+    if elapsed_ms is None:
+        notes.append(_NOT_ASKED_IN_TIME if out_of_time else _NOT_ASKED)
+    if batches.begun > 1:
+        notes.append(f"The loader was gone through {batches.begun} times.")
     return Measurement("training", times, phases, figures, under or conditions(model),
-                       _notes(clock, *more))
+                       _notes(clock, *notes))
+
+
+def run(model: Any, dataloader: Iterable[Any], criterion: Callable[..., Any], optimizer: Any,
+        batches: int, warmup: int) -> Measurement:
+    """See measure_training()."""
+    clock = clock_for(model)
+    loaded = Batches(dataloader, clock, again=False)
+    try:
+        with in_mode(model, training=True):
+            return measure(parts_of(model, criterion, optimizer), model, loaded,
+                           Counts(batches, warmup), clock, dataloader)
+    finally:
+        loaded.close()

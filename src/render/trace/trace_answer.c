@@ -13,6 +13,7 @@
 #include "analysis/trace/report/job.h"
 #include "analysis/trace/modules/modules.h"
 #include "analysis/trace/report/report.h"
+#include "analysis/trace/rules/measured.h"
 #include "analysis/trace/rules/rules.h"
 #include "analysis/trace/splits/split.h"
 #include "analysis/trace/timeline/timeline.h"
@@ -61,6 +62,14 @@ const struct answer_kind trace_timeline_answer = {
     .form = { [ANSWER_TEXT] = trace_timeline_text,
               [ANSWER_JSON] = answer_json,
               [ANSWER_CSV] = trace_timeline_csv },
+};
+
+const struct answer_kind measured_answer = {
+    .verb = "method",
+    .bytes = sizeof(struct measured_method),
+    .document = &measured_method_row_type,
+    .sentence = trace_finding_sentence,
+    .form = { [ANSWER_TEXT] = measured_text, [ANSWER_JSON] = answer_json },
 };
 
 static void put_members(struct json *j, struct out *out, const struct answer_set *set, uint32_t i,

@@ -58,7 +58,7 @@ static void put_baseline(struct buf *to, const struct style *style, const struct
     buf_end(&words, to);
 }
 
-static void put_kind(struct buf *to, const struct style *style, const struct trace_report *r)
+void bottleneck_text(struct buf *to, const struct style *style, const struct bottleneck *b)
 {
     static const char *const words[BOTTLENECK_KINDS] = {
         [BOTTLENECK_UNKNOWN] = "cannot be told: ",
@@ -70,9 +70,9 @@ static void put_kind(struct buf *to, const struct style *style, const struct tra
     struct buf line;
     buf_init(&line, SIZE_MAX / 2);
     paint_on(&line, style, PAINT_BOLD);
-    buf_text(&line, words[r->bottleneck.kind]);
+    buf_text(&line, words[b->kind]);
     paint_off(&line, style);
-    trace_template_words(&line, style, &r->bottleneck.why);
+    trace_template_words(&line, style, &b->why);
     envelope_words(to, style, "kind", &line);
     buf_end(&line, to);
 }
@@ -172,6 +172,13 @@ static void put_modules(struct buf *to, const struct style *style, const struct 
     buf_end(&line, to);
 }
 
+/* Ranges of a profiler's step and of our own phases, which are no operation of themselves. */
+static bool is_around_operators(str name)
+{
+    return str_equal(name, S("ProfilerStep*")) ||
+           (str_starts(name, S("## ")) && str_ends(name, S(" ##")));
+}
+
 /* The operators that take most by themselves. */
 static void put_operators(struct buf *to, const struct style *style, const struct trace_report *r)
 {
@@ -184,7 +191,7 @@ static void put_operators(struct buf *to, const struct style *style, const struc
         int64_t ns = on_device ? op->self_device_ns : op->self_cpu_ns;
         if (ns <= 0)
             break;
-        if (str_equal(op->name, S("ProfilerStep*"))) /* the step is no operation of itself */
+        if (is_around_operators(op->name))
             continue;
         buf_text(&line, shown++ > 0 ? ", " : on_device ? "on the device: " : "on the host: ");
         trace_name(&line, style, op->name);
@@ -215,16 +222,22 @@ static void put_kernels(struct buf *to, const struct style *style, const struct 
     buf_end(&line, to);
 }
 
-void trace_method_text(struct buf *to, const struct style *style, const struct trace_report *r)
+void trace_method_parts(struct buf *to, const struct style *style, const struct trace_report *r,
+                        const char *all)
 {
-    put_baseline(to, style, r);
-    put_kind(to, style, r);
-    put_phases(to, style, r);
     if (figures_are_of_torch(&r->figures))
         put_modules(to, style, r);
     put_operators(to, style, r);
     put_kernels(to, style, r);
-    trace_findings_lead(to, style, r, "vramscope trace --findings");
+    trace_findings_lead(to, style, r, all);
+}
+
+void trace_method_text(struct buf *to, const struct style *style, const struct trace_report *r)
+{
+    put_baseline(to, style, r);
+    bottleneck_text(to, style, &r->bottleneck);
+    put_phases(to, style, r);
+    trace_method_parts(to, style, r, "vramscope trace --findings");
     trace_missing_text(to, style, r);
     next_line(to, style, "verify", "diff", r->file.path, " AFTER",
               "the same loop, recorded after the change");

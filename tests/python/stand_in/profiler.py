@@ -3,6 +3,7 @@
 `torch.profiler.script` is what each profile finds: rows (name, microseconds on a device, bytes of a device).  What it
 finds is named as its release does: `cuda_time_total`, later `device_time_total`.
 """
+import gzip
 import json
 import os
 import types
@@ -83,8 +84,17 @@ def add_to(torch, cuda_state):
             if self.saved:
                 raise RuntimeError("Trace is already saved.")
             self.saved = True
-            with open(path, "w") as file:
-                json.dump({"traceEvents": []}, file)
+            packed = str(path).endswith(".gz")
+            with gzip.open(path, "wt") if packed else open(path, "w") as file:
+                json.dump({"schemaVersion": 1, "traceEvents": list(self._events())}, file)
+
+        def _events(self):
+            """The operators one after the other, 7 us each, in one step."""
+            found = module.script if self.made else []
+            if found:
+                yield {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 10, "dur": 7 * len(found)}
+            for i, (name, _, _) in enumerate(found):
+                yield {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": 10 + 7 * i, "dur": 7}
 
     def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False):
         def handler(prof):

@@ -1,14 +1,13 @@
 """What the functions of the method are given: names of their caller, places of tensors, figures."""
 from __future__ import annotations
 
-import contextlib
 import math
 
 from vramscope.measuring.clocks import device_of
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from vramscope.measuring.clocks import Clock
@@ -42,22 +41,6 @@ def mover(model: Any, clock: Clock) -> Callable[..., Any]:
             return value.cuda(**how)
         return value
     return move
-
-
-@contextlib.contextmanager
-def in_mode(model: Any, training: bool) -> Iterator[None]:
-    """The model trains or evaluates meanwhile; then each of its parts is in the mode it had."""
-    named = getattr(model, "named_modules", None)
-    parts = [part for _, part in named()] if callable(named) else [model]
-    before = [(part, part.training) for part in parts if hasattr(part, "training")]
-    change = getattr(model, "train" if training else "eval", None)
-    try:
-        if change is not None:
-            change()
-        yield
-    finally:
-        for part, mode in before:
-            part.training = mode
 
 
 def array_of(values: Sequence[float]) -> Any:

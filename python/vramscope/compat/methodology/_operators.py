@@ -1,8 +1,7 @@
 """Operators as torch.profiler records them, under the names of any release: activities, figures, tables."""
 from __future__ import annotations
 
-import importlib
-import sys
+from vramscope.measuring.profiled import activities, profiler_module
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
@@ -16,23 +15,6 @@ BY_HOST = "Nothing ran on a device: rows are sorted by the host's figures."
 # Both names of a figure: since 2.4, until then.
 _TIME = ("device_time_total", "cuda_time_total")
 _MEMORY = ("self_device_memory_usage", "self_cuda_memory_usage")
-
-
-def profiler_module() -> Any:
-    """torch.profiler; None where the program has no torch, which is not imported for this."""
-    if "torch" not in sys.modules:
-        return None
-    try:
-        return importlib.import_module("torch.profiler")
-    except ImportError:
-        return None
-
-
-def activities(profiler: Any, *, host: bool = True) -> list[Any]:
-    """What can be recorded: work of devices, and of the host if asked or if there is nothing else."""
-    kinds = profiler.ProfilerActivity
-    of_devices = [kind for kind in profiler.supported_activities() if kind != kinds.CPU]
-    return ([kinds.CPU] if host or not of_devices else []) + sorted(of_devices, key=str)
 
 
 def _figure(event: Any, known_as: tuple[str, ...]) -> float:

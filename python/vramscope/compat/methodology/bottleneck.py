@@ -6,11 +6,12 @@ import sys
 
 from vramscope import _core
 from vramscope.compat._printing import out
-from vramscope.compat.methodology._given import clock_note, in_mode, known, mover, names
+from vramscope.compat.methodology._given import clock_note, known, mover, names
 from vramscope.compat.methodology.timing import (loading_and_computing, loading_lines, phase_lines,
                                                  phases_of)
 from vramscope.measuring.clocks import clock_for, device_of
 from vramscope.measuring.measure import _Busy
+from vramscope.measuring.mode import in_mode
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:

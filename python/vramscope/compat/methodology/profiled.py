@@ -5,9 +5,11 @@ import sys
 
 from vramscope.compat._printing import out
 from vramscope.compat.methodology import _operators
-from vramscope.compat.methodology._given import clock_note, in_mode, mover, names, ratio
+from vramscope.compat.methodology._given import clock_note, mover, names, ratio
 from vramscope.measuring.clocks import clock_for
 from vramscope.measuring.measure import profiler_range
+from vramscope.measuring.mode import in_mode
+from vramscope.measuring.profiled import activities, profiler_module
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ def profile_training_step(model: Any, dataloader: Iterable[Any], num_steps: int 
     """
     criterion, optimizer = names(sys._getframe(1).f_globals, criterion=criterion,
                                  optimizer=optimizer)
-    profiler = _operators.profiler_module()
+    profiler = profiler_module()
     if profiler is None:
         out(_operators.NO_PROFILER)
         return None
@@ -133,14 +135,14 @@ def profile_model_modules(model: Any, sample_input: Any) -> None:
     profile each is a range `module_` and its name. The model is in the mode of evaluation meanwhile,
     and then in that which it had.
     """
-    profiler = _operators.profiler_module()
+    profiler = profiler_module()
     if profiler is None:
         out(_operators.NO_PROFILER)
         return
     clock = clock_for(model)
     given = mover(model, clock)(sample_input)
     with in_mode(model, training=False), _ModuleTimes(model, clock) as times:
-        with profiler.profile(activities=_operators.activities(profiler),
+        with profiler.profile(activities=activities(profiler),
                               record_shapes=True) as prof:
             with profiler_range("model_forward"):
                 model(given)
@@ -155,13 +157,13 @@ def profile_operations_detailed(model: Any, sample_input: Any) -> Any:
     The trace is written to detailed_trace.json. The model is in the mode of evaluation meanwhile, and
     then in that which it had. None without torch.
     """
-    profiler = _operators.profiler_module()
+    profiler = profiler_module()
     if profiler is None:
         out(_operators.NO_PROFILER)
         return None
     given = mover(model, clock_for(model))(sample_input)
     with in_mode(model, training=False):
-        with profiler.profile(activities=_operators.activities(profiler), record_shapes=True,
+        with profiler.profile(activities=activities(profiler), record_shapes=True,
                               with_stack=True, profile_memory=True) as prof:
             model(given)
     averages = prof.key_averages()
@@ -211,11 +213,11 @@ def diagnose_gpu_bottleneck(model: Any, sample_input: Any, *, criterion: Any = N
     Times hold those of what was called, so that shares may count work twice.
     """
     criterion, target = names(sys._getframe(1).f_globals, criterion=criterion, target=target)
-    profiler = _operators.profiler_module()
+    profiler = profiler_module()
     if profiler is None:
         out(_operators.NO_PROFILER)
         return []
-    with profiler.profile(activities=_operators.activities(profiler, host=False)) as prof:
+    with profiler.profile(activities=activities(profiler, host=False)) as prof:
         output = model(sample_input)
         loss = criterion(output, target)
         loss.backward()
@@ -241,11 +243,11 @@ def diagnose_memory_bottleneck(model: Any, sample_input: Any) -> None:
     That are operators of more than 10**9 bytes and 10 ms. What was taken and kept is no traffic of
     memory, so that it says little of a bandwidth.
     """
-    profiler = _operators.profiler_module()
+    profiler = profiler_module()
     if profiler is None:
         out(_operators.NO_PROFILER)
         return
-    with profiler.profile(activities=_operators.activities(profiler),
+    with profiler.profile(activities=activities(profiler),
                           profile_memory=True) as prof:
         model(sample_input)
     lines = []

@@ -8,13 +8,15 @@ import sys
 from vramscope import _core, backends
 from vramscope.compat._printing import out
 from vramscope.compat.methodology import _operators
-from vramscope.compat.methodology._given import clock_note, in_mode, known, mover, names, ratio
+from vramscope.compat.methodology._given import clock_note, known, mover, names, ratio
 from vramscope.compat.methodology.bottleneck import (BUSY_PERCENT, UNKNOWN_BUSY, percent_of,
                                                      utilisation_line)
 from vramscope.compat.methodology.profiled import trainer
 from vramscope.compat.methodology.timing import figures_of, loading_and_computing, phases_of
 from vramscope.measuring.clocks import clock_for
 from vramscope.measuring.measure import _Busy
+from vramscope.measuring.mode import in_mode
+from vramscope.measuring.profiled import profiler_module
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
@@ -139,7 +141,7 @@ class _Whole:
     def operation(self) -> None:
         """Operators of three steps, and their trace."""
         out("\n" + _banner("PHASE 4: IDENTIFY OPERATION"))
-        profiler = _operators.profiler_module()
+        profiler = profiler_module()
         if profiler is None:
             out("\n" + _operators.NO_PROFILER)
             return

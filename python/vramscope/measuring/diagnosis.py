@@ -1,0 +1,285 @@
+"""The method of four phases on a training that runs: measured first, then recorded, then judged.
+
+A baseline without a profiler gives the times and the kind of the bottleneck; a few steps under
+torch.profiler the components, the operators, and what to change.
+"""
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, cast
+
+from vramscope import _core, files
+from vramscope.measuring.clocks import Clock, clock_for
+from vramscope.measuring.measure import Measurement, check_counts
+from vramscope.measuring.mode import in_mode
+from vramscope.measuring.training_loop import Batches, Counts, Part, measure, parts_of
+
+__all__ = ["Diagnosis", "diagnose"]
+
+# Of the time that it may take: the baseline may use so much, and the rest is the recording's.
+_BASELINE_SHARE = 0.6
+
+
+class Diagnosis(Mapping[str, Any]):
+    """What diagnose() found: a mapping of its JSON document, with one page of text.
+
+    Members: `schema`, `tool`; `measurement`, the baseline as a Measurement has it; `bottleneck`, with
+    `kind` ("data", "device", "host", "mixed" or "unknown"), `text`, `evidence` and `threshold`;
+    `training`, the times that it was judged by; `trace`, what Trace.report() says of the recorded
+    steps, or None; `seconds`, what each part took; `notes`.
+
+    measurement: the baseline, which vramscope.compare() takes. trace: the opened Trace; None where
+    nothing was recorded. KeyError is raised for a member that there is not.
+
+    >>> import vramscope
+    >>> from vramscope import sim
+    >>> with sim.Device() as device:
+    ...     found = vramscope.diagnose(None, [b"batch"] * 30, step=lambda batch: device.advance(2_000_000))
+    >>> found.measurement.time("step")["median"], found.trace is None
+    (2.0, True)
+    >>> found.text(width=100).splitlines()[0], found.json()[0]
+    ('training <lambda>', '{')
+    """
+
+    def __init__(self, measurement: Measurement, method: _core.Result, trace: _core.Trace | None,
+                 seconds: dict[str, float], notes: list[str]) -> None:
+        self.measurement, self.trace = measurement, trace
+        self._method = method
+        self._document: dict[str, Any] = {
+            "schema": "vramscope.diagnosis/1", "tool": _core.version(),
+            "measurement": dict(measurement), "bottleneck": method["bottleneck"],
+            "training": method["training"],
+            "trace": None if trace is None else _plain(trace.report()),
+            "seconds": seconds, "notes": notes}
+
+    def __getitem__(self, key: str) -> Any:
+        return self._document[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._document)
+
+    def __len__(self) -> int:
+        return len(self._document)
+
+    @property
+    def kind(self) -> str:
+        """The kind of bottleneck: "data", "device", "host", "mixed" or "unknown"."""
+        return cast(str, self["bottleneck"]["kind"])
+
+    def json(self) -> str:
+        """The document, as docs/schema/diagnosis.schema.json describes it."""
+        import json
+        return json.dumps(self._document, indent=2)
+
+    def save(self, path: files.Path) -> None:
+        """Writes the document to a file at `path`, which `vramscope compare` reads.
+
+        >>> import vramscope, os, tempfile
+        >>> from vramscope import sim
+        >>> with sim.Device() as device, tempfile.TemporaryDirectory() as folder:
+        ...     found = vramscope.diagnose(None, [1] * 9, step=lambda batch: device.advance(1_000_000))
+        ...     found.save(os.path.join(folder, "before.json"))
+        ...     os.listdir(folder)
+        ['before.json']
+        """
+        files.write_whole(path, self.json() + "\n")
+
+    def text(self, **how: Any) -> str:
+        """The page for people: baseline, kind, components, operators, what to change, how to verify.
+
+        how: width, ascii and colour, as for Result.text().
+        """
+        took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self["seconds"].items()
+                         if name != "budget")
+        lines = [("time", f"{took}; of {self['seconds']['budget']:g} s that it might take"),
+                 *(("note", note) for note in [*self["notes"], *self.measurement["notes"]])]
+        width = how.get("width") or 80
+        return self._method.text(**how) + "\n".join(_labelled(*line, width) for line in lines)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def _labelled(label: str, text: str, width: int) -> str:
+    import textwrap
+    return textwrap.fill(text, width, initial_indent=f"{label:9}", subsequent_indent=" " * 9,
+                         break_on_hyphens=False)
+
+
+def _plain(result: _core.Result) -> Any:
+    import json
+    return json.loads(result.json())
+
+
+class _Teller:
+    """Says how far it is: to a function of the caller, or to a terminal."""
+
+    def __init__(self, progress: Callable[[str], object] | bool | None) -> None:
+        self._tell: Callable[[str], object] | None = None
+        if callable(progress):
+            self._tell = progress
+        elif progress or (progress is None and sys.stderr is not None and sys.stderr.isatty()):
+            self._tell = _to_terminal
+
+    def __call__(self, text: str) -> None:
+        if self._tell is not None:
+            self._tell(text)
+
+
+def _to_terminal(text: str) -> None:
+    print(f"vramscope: {text}", file=sys.stderr, flush=True)
+
+
+def _seconds(measurement: Measurement, name: str, statistic: str = "median") -> float:
+    """Seconds; -1 where it was not measured."""
+    try:
+        found = measurement.time(name)[statistic]
+    except KeyError:
+        return -1.0
+    return -1.0 if found is None else found / 1000
+
+
+def _known(value: float | None) -> float:
+    return -1.0 if value is None or math.isnan(value) else value
+
+
+def _processors() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except (AttributeError, OSError):
+        return os.cpu_count() or -1
+
+
+def _shown(measurement: Measurement) -> str:
+    """"Net on cuda:0, 32 samples a batch, float16": of what a page is."""
+    under = measurement["conditions"]
+    words = [under["model"] or "a training"]
+    if under["device"] is not None:
+        words[0] += f" on {under['device']}"
+    if under["batch_size"] is not None:
+        words.append(f"{under['batch_size']} samples a batch")
+    return ", ".join([*words, *([under["dtype"]] if under["dtype"] else [])])
+
+
+def _judged(measurement: Measurement, clock: Clock, trace: _core.Trace | None) -> _core.Result:
+    under, busy = measurement["conditions"], _known(measurement.figure("utilisation"))
+    workers = under["num_workers"]
+    return _core._measured(
+        _shown(measurement), measurement.time("step")["count"], clock.on_device,
+        (_seconds(measurement, "step"), _seconds(measurement, "data", "mean"),
+         _seconds(measurement, "copy"), _seconds(measurement, "forward"),
+         _seconds(measurement, "backward"), _seconds(measurement, "optimizer")),
+        _known(measurement.figure("throughput")), busy / 100 if busy >= 0 else -1.0,
+        workers if isinstance(workers, int) and workers >= 0 else -1, _processors(), trace)
+
+
+def _parts(model: Any, step: Any, criterion: Any, optimizer: Any) -> list[Part]:
+    if step is not None:
+        if criterion is not None or optimizer is not None:
+            raise ValueError("give step, or criterion and optimizer, which are a step of their own")
+        return [("step", step)]
+    missing = [name for name, value in (("criterion", criterion), ("optimizer", optimizer))
+               if value is None]
+    if missing:
+        raise ValueError(f"{' and '.join(missing)}: missing; or give step, a function that trains on "
+                         "one batch")
+    return parts_of(model, criterion, optimizer)
+
+
+def diagnose(model: Any, loader: Iterable[Any], *, step: Callable[[Any], object] | None = None,
+             criterion: Callable[..., Any] | None = None, optimizer: Any = None,
+             batches: int = 20, warmup: int = 5, steps: int = 5, seconds: float = 60.0,
+             trace: files.Path | None = None,
+             progress: Callable[[str], object] | bool | None = None) -> Diagnosis:
+    """Trains for a while, and says what slows it down: rows D01, D07, D09, D24, D29.
+
+    First a baseline is measured without a profiler: `warmup` steps, then `batches` more that are
+    counted, each with the loading of its batch. Then `steps` steps are recorded by torch.profiler, where PyTorch is. Both
+    give one page: the baseline, the kind of bottleneck, the components, the operators, three things
+    to change with what each gains at most, and the command that verifies a change.
+
+    model: a module, which tells its device; with criterion and optimizer it is trained, in the mode
+    of training meanwhile. Weights change. loader: gives pairs of data and target; it is begun anew
+    where it ends. step: instead of criterion and optimizer, a function that trains on whatever the
+    loader gives; it has the mode and the device in its own hands. seconds: how long it may take; what
+    is under way is ended after the step that it is in. trace: where the recorded trace is kept.
+    progress: is told in words how far it is; None tells a terminal, False nobody.
+
+    What the program's parts raise is raised, and workers are ended before. ValueError for counts
+    below 1, and where neither step nor criterion and optimizer are given.
+
+    >>> import vramscope
+    >>> from vramscope import sim
+    >>> def slow(device):
+    ...     while True:
+    ...         device.advance(30_000_000)
+    ...         yield b"batch"
+    >>> with sim.Device() as device:
+    ...     found = vramscope.diagnose(None, slow(device), step=lambda batch: device.advance(2_000_000))
+    >>> found.kind, found["bottleneck"]["text"]
+    ('data', 'loading a batch takes 30.0 ms, and the step that follows computes for 2.00 ms')
+    """
+    check_counts(batches=batches, warmup=warmup, steps=steps)
+    if not 0 < seconds < math.inf:
+        raise ValueError(f"seconds is a number above 0, not {seconds!r}")
+    parts, tell = _parts(model, step, criterion, optimizer), _Teller(progress)
+    clock = clock_for(model)
+    begun, took, notes = clock.host_ns(), dict[str, float](), list[str]()
+    loaded = Batches(loader, clock, again=True)
+
+    def until(share: float) -> int:
+        return begun + int(seconds * share * 1e9)
+
+    def take(name: str, since: int) -> int:
+        now = clock.host_ns()
+        took[name] = (now - since) / 1e9
+        return now
+    try:
+        tell(f"baseline: {warmup} + {batches} steps, at most {seconds * _BASELINE_SHARE:g} s")
+        counts = Counts(batches, warmup, until(_BASELINE_SHARE))
+        if step is None:
+            with in_mode(model, training=True):
+                measurement = measure(parts, model, loaded, counts, clock, loader)
+                now = take("baseline", begun)
+                found = _record(parts, loaded, loader, steps, clock, until(1), trace, tell, notes)
+        else:
+            measurement = measure(parts, step if model is None else model, loaded, counts, clock,
+                                  loader)
+            now = take("baseline", begun)
+            found = _record(parts, loaded, loader, steps, clock, until(1), trace, tell, notes)
+    finally:
+        loaded.close()
+    now = take("recording", now)
+    tell("reading what was recorded")
+    method = _judged(measurement, clock, found)
+    made = Diagnosis(measurement, method, found, took, notes)
+    take("reading", now)
+    took["budget"] = seconds
+    return made
+
+
+def _record(parts: list[Part], loaded: Batches, loader: Iterable[Any], steps: int, clock: Clock,
+            until_ns: int, path: files.Path | None, tell: _Teller,
+            notes: list[str]) -> _core.Trace | None:
+    """The trace of a few steps; None, with a note, where there is none."""
+    from vramscope.measuring import profiled
+    if profiled.profiler_module() is None:
+        notes.append("No operator was recorded: " + profiled.NO_PROFILER + ".")
+        return None
+    if clock.host_ns() >= until_ns:
+        notes.append("No operator was recorded: the time ran out in the baseline.")
+        return None
+    tell(f"recording: 1 + {steps} steps under torch.profiler")
+    try:
+        found = profiled.record_steps(parts, loaded, loader, steps=steps, warmup=1, path=path,
+                                      may_go_on=lambda: clock.host_ns() < until_ns)
+    except _core.Error as error:  # the baseline stays
+        notes.append(f"What torch.profiler recorded could not be read: {error}")
+        return None
+    if found is None:
+        notes.append("No operator was recorded: the loader gave no further batch, or the time ran "
+                     "out.")
+    return found

@@ -1,0 +1,205 @@
+"""Work under torch.profiler, whose trace our own core reads: operators, modules, memory, what to change."""
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from contextlib import nullcontext
+
+from vramscope import _core
+from vramscope.files import write_whole
+from vramscope.measuring.clocks import clock_for
+from vramscope.measuring.measure import _move, check_counts, no_grad, profiler_range
+from vramscope.measuring.mode import in_mode
+
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    from vramscope import files
+    from vramscope.measuring.training_loop import Part
+
+__all__ = ["activities", "profile_call", "profile_training", "profiler_module", "record_steps"]
+
+NO_PROFILER = ("torch.profiler alone records operators, and PyTorch is not imported here: run this "
+               "where a model of PyTorch is")
+_LOADER = "enumerate(DataLoader)#%s.__next__"  # as torch names the ranges of its own
+_END = object()
+
+
+def profiler_module() -> Any:
+    """torch.profiler; None where the program has no torch, which is not imported for this."""
+    if "torch" not in sys.modules:
+        return None
+    try:
+        return importlib.import_module("torch.profiler")
+    except ImportError:
+        return None
+
+
+def activities(profiler: Any, *, host: bool = True) -> list[Any]:
+    """What can be recorded: work of devices, and of the host if asked or if there is nothing else."""
+    kinds = profiler.ProfilerActivity
+    of_devices = [kind for kind in profiler.supported_activities() if kind != kinds.CPU]
+    return ([kinds.CPU] if host or not of_devices else []) + sorted(of_devices, key=str)
+
+
+def _needed() -> Any:
+    profiler = profiler_module()
+    if profiler is None:
+        raise _core._usage(NO_PROFILER)
+    return profiler
+
+
+def _recorded(steps: Callable[[Any], None], warmup: int, active: int,
+              path: files.Path | None) -> _core.Trace | None:
+    """The trace of what steps() does under a profiler, of which the first are not recorded; None
+    where it ended before one was."""
+    import shutil
+    import tempfile
+    profiler = _needed()
+    with tempfile.TemporaryDirectory(prefix="vramscope-") as folder:
+        # A name that ends so says to torch that it is to be packed.
+        packs = path is None or os.fsdecode(path).endswith(".gz")
+        at = os.path.join(folder, "run.pt.trace.json" + (".gz" if packs else ""))
+
+        def write(prof: Any) -> None:
+            prof.export_chrome_trace(at)
+        with profiler.profile(
+                activities=activities(profiler), on_trace_ready=write, record_shapes=True,
+                schedule=profiler.schedule(wait=0, warmup=warmup, active=active, repeat=1),
+                profile_memory=True, with_stack=True) as prof:
+            steps(prof)
+        if not os.path.exists(at):
+            return None
+        if path is not None:
+            with open(at, "rb") as written:
+                write_whole(path, lambda file: shutil.copyfileobj(written, file))
+            at = os.fsdecode(path)
+        found = _core.load(at)
+    if not isinstance(found, _core.Trace):
+        raise TypeError(f"torch.profiler wrote no trace to {at}")
+    return found
+
+
+class _Loading:
+    """Batches, each in a range of its own as torch's loaders have."""
+
+    def __init__(self, batches: Iterator[Any], loader: Any) -> None:
+        self._batches = batches
+        data = sys.modules.get("torch.utils.data")
+        self._named = data is not None and isinstance(loader, data.DataLoader)
+        self._range = _LOADER % type(loader).__name__
+
+    def next(self) -> Any:
+        """The next one, or _END."""
+        if self._named:
+            return next(self._batches, _END)
+        with profiler_range(self._range):
+            return next(self._batches, _END)
+
+
+def record_steps(parts: list[Part], batches: Iterator[Any], loader: Any, *, steps: int, warmup: int,
+                 may_go_on: Callable[[], bool] = lambda: True,
+                 path: files.Path | None = None) -> _core.Trace | None:
+    """A trace of so many steps on batches, each part of a step in a range; None where there were none.
+
+    loader: whose batches they are. may_go_on: whether there is time for another step.
+    """
+    loading = _Loading(batches, loader)
+
+    def run(prof: Any) -> None:
+        for _ in range(warmup + steps):
+            given = loading.next() if may_go_on() else _END
+            if given is _END:
+                break
+            for name, work in parts:
+                # A step of one part is the profiler's own range.
+                with profiler_range(f"## {name} ##") if len(parts) > 1 else nullcontext():
+                    given = work(given)
+            given = None
+            prof.step()
+    return _recorded(run, warmup, steps, path)
+
+
+def profile_training(model: Any, dataloader: Iterable[Any], *, criterion: Callable[..., Any],
+                     optimizer: Any, steps: int = 5, warmup: int = 3,
+                     path: files.Path | None = None) -> _core.Trace:
+    """Trains under torch.profiler, and opens the trace: a Trace of so many steps: rows D10, D14.
+
+    model, dataloader, criterion, optimizer: as for measure_training(); weights change. steps: how
+    many are recorded, with shapes, memory and Python frames. warmup: steps before them, of which the
+    last is under the profiler, whose results are dropped. path: where the trace is kept; None is
+    nowhere. The tables of the Trace are those of the framework: ops() as key_averages() has them,
+    kernels(), modules(), memory(), findings(), and method(), which says what to look at.
+
+    What the program's parts raise is raised; ValueError where `steps` is below 1 or `warmup` below 0;
+    Error where PyTorch is not imported, or the loader ended before a step was recorded.
+
+    >>> with vramscope.profile_training(model, loader, criterion=criterion,  # doctest: +SKIP
+    ...                                 optimizer=optimizer, path="run.pt.trace.json.gz") as trace:
+    ...     print(trace.method())
+    >>> vramscope.profile_training(None, [], criterion=len, optimizer=None)
+    Traceback (most recent call last):
+    ...
+    vramscope.Error: torch.profiler alone records operators, and PyTorch is not imported here: run \
+this where a model of PyTorch is
+    """
+    from vramscope.measuring.training_loop import Batches, parts_of
+    check_counts(steps=steps, warmup=warmup)
+    _needed()
+    parts = parts_of(model, criterion, optimizer)
+    batches = Batches(dataloader, clock_for(model), again=True)
+    try:
+        with in_mode(model, training=True):
+            for _, given in zip(range(warmup - 1), batches):
+                for _, work in parts:
+                    given = work(given)
+            found = record_steps(parts, batches, dataloader, steps=steps, warmup=min(warmup, 1),
+                                 path=path)
+    finally:
+        batches.close()
+    if found is None:
+        raise _core._usage("the loader ended before a step was recorded")
+    return found
+
+
+def profile_call(model: Any, *inputs: Any, iterations: int = 3, warmup: int = 3,
+                 path: files.Path | None = None) -> _core.Trace:
+    """Calls a model without gradients under torch.profiler, and opens the trace: rows D12, D13, D25, D26.
+
+    model: any callable; one with a mode is in that of evaluation meanwhile, and then in that which
+    it had. inputs: what it is called with; tensors go to the model's device. iterations: calls that
+    are recorded, each a step of the trace. warmup: calls before them. path: where the trace is kept;
+    None is nowhere. ops(by="shapes") has operators by the shapes of their inputs, modules() the time
+    of each module, findings() what slows it down.
+
+    What the model raises is raised; ValueError where `iterations` is below 1 or `warmup` below 0;
+    Error where PyTorch is not imported.
+
+    >>> with vramscope.profile_call(model, batch) as trace:  # doctest: +SKIP
+    ...     print(trace.ops(by="shapes"))
+    >>> vramscope.profile_call(abs, -1)
+    Traceback (most recent call last):
+    ...
+    vramscope.Error: torch.profiler alone records operators, and PyTorch is not imported here: run \
+this where a model of PyTorch is
+    """
+    check_counts(iterations=iterations, warmup=warmup)
+    moved = [_move(model, value) for value in inputs]
+    _needed()
+
+    def run(prof: Any) -> None:
+        for _ in range(min(warmup, 1) + iterations):
+            model(*moved)
+            clock.wait()
+            prof.step()
+    clock = clock_for(model)
+    with in_mode(model, training=False), no_grad():
+        for _ in range(warmup - 1):
+            model(*moved)
+        found = _recorded(run, min(warmup, 1), iterations, path)
+    if found is None:
+        raise _core._usage("torch.profiler recorded no call")
+    return found

@@ -1,0 +1,89 @@
+"""diagnose(), profile_training() and profile_call() with the real torch, whose models are on the CPU."""
+import in_torch
+import pytest
+import vramscope
+from conftest import validate
+
+pytestmark = pytest.mark.torch
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("diagnosis")
+
+
+@pytest.fixture(scope="module")
+def real(folder):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        return in_torch.answer("real/diagnosis.py")
+
+
+PROGRAMS = ("clean", "slow loader", "slow loader with workers", "transform in the loader", "item", "copy")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_diagnosis_is_whole(real, name):
+    document, page = real[name]["document"], real[name]["page"]
+    validate(document)
+    assert max(map(len, page.splitlines())) <= 80
+    labels = [line.split()[0] for line in page.splitlines() if line[:1].strip()]
+    assert [label for label in labels if label != "note"] == [
+        "training", "baseline", "kind", *(["phases"] if name == "clean" else []), "modules", "ops", "findings", "verify", "time"]
+    assert "training Sequential on cpu, 8 samples a batch, float32" in page
+    assert len(document["trace"]["steps"]) == 3 and document["trace"]["step_source"] == "profiler"
+    assert document["training"]["steps"] == 6 and not document["training"]["on_device"]
+    assert "missing" not in page  # of a model on the CPU nothing is
+
+
+@pytest.mark.parametrize("name, kind", (
+    ("clean", "host"), ("slow loader", "data"), ("slow loader with workers", "data"), ("transform in the loader", "data"),
+    ("item", "host"), ("copy", "host"),
+))
+def test_the_kind_of_a_planted_fault(real, name, kind):
+    assert real[name]["kind"] == kind
+    workers = {"slow loader": "0 workers", "slow loader with workers": "2 workers"}.get(name)
+    if workers:
+        assert f"the loader has {workers}; the process may use" in real[name]["page"]
+
+
+def test_a_loop_without_a_fault_has_phases(real):
+    """Their medians, as measured before the profiler ran; no range of ours is an operator."""
+    training = real["clean"]["document"]["training"]
+    parts = sum(training[name + "_ns"] for name in ("copy", "forward", "backward", "optimizer"))
+    assert parts == pytest.approx(training["step_ns"], rel=0.5) and training["backward_ns"] > training["copy_ns"]
+    assert "##" not in real["clean"]["page"]
+
+
+def test_a_kept_trace_says_the_same(real, folder):
+    assert real["kept"]["kind"] == real["kept"]["of the trace"]["kind"] == "data"
+    assert (folder / "kept.pt.trace.json.gz").read_bytes()[:2] == b"\x1f\x8b"
+    assert not list(folder.glob("*.part"))
+
+
+def test_modes_are_given_back_part_by_part(real):
+    assert real["modes"] == [False, False, True, False, False] and real["after the call"]
+
+
+def test_no_worker_is_left_by_an_interrupt(real):
+    assert real["interrupted"] == 0
+
+
+def test_a_training_is_profiled(real):
+    """Two steps of it, with shapes, memory and modules."""
+    found = real["training"]
+    calls = {row["name"]: row["calls"] for row in found["ops"]}
+    assert calls["aten::mkldnn_convolution"] == calls["aten::convolution_backward"] == calls["aten::addmm"] == 2
+    assert len(found["steps"]) == 2 and found["capture"]["record_shapes"] and found["capture"]["profile_memory"]
+    assert {row["phase"] for row in found["phases"]} >= {"data", "forward", "backward", "optimizer"}
+    assert any("Conv2d" in row["path"] for row in found["modules"]) and found["memory"]
+
+
+def test_calls_of_a_model_are_profiled(real, folder):
+    ops, modules = real["call"]
+    shaped = [row for row in ops["ops_by"] if row["name"] == "aten::mkldnn_convolution"]
+    assert [row["calls"] for row in shaped] == [2] and "4, 3, 32, 32" in str(shaped[0])
+    assert not any("backward" in row["name"] for row in ops["ops"])  # without gradients
+    assert {row["path"].rpartition(".")[2] for row in modules} >= {"Conv2d_0", "ReLU_0", "Linear_0"}
+    with vramscope.load(folder / "call.json") as trace:
+        assert len(trace.report()["steps"]) == 2
