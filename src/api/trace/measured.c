@@ -1,4 +1,5 @@
 /* measured.c - the method on a training that was measured, with its trace where there is one. */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -3,7 +3,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/trace/report/report.h"
 #include "analysis/trace/rules/bottleneck.h"
 #include "analysis/trace/rules/measured.h"
 #include "base/buf.h"

@@ -44,7 +44,7 @@ def test_a_command_runs(command):
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
 def test_a_block_runs(number):
-    said = ("peak above begin", "Without loading: ", "GPU Utilization: 80%", "90.0")
+    said = ("peak above begin", "kind     mixed: the driver found", "Without loading: ", "GPU Utilization: 80%", "90.0")
     assert len(said) == len(BLOCKS)
     text = io.StringIO()
     with sim.Device("80GiB") as device, installed("2.15", [Simulated(device)]) as torch:

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/trace/report/report.h"
 #include "analysis/trace/rules/bottleneck.h"
 #include "analysis/trace/rules/facts.h"
 #include "analysis/trace/rules/judge.h"

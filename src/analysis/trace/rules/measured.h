@@ -5,12 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/trace/report/report.h"
 #include "analysis/trace/rules/bottleneck.h"
 #include "analysis/trace/rules/rules.h"
 #include "base/field.h"
 #include "base/str.h"
-
-struct trace_report;
 
 /* Medians of steps; of the loading the mean, since workers give batches out in bursts.  What is
  * negative was not measured. */

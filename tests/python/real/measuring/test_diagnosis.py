@@ -16,7 +16,7 @@ def folder(tmp_path_factory):
 def real(folder):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        return in_torch.answer("real/diagnosis.py")
+        return in_torch.answer("real/measuring/diagnosis.py")
 
 
 PROGRAMS = ("clean", "slow loader", "slow loader with workers", "transform in the loader", "item", "copy")

@@ -19,7 +19,7 @@ def folder(tmp_path_factory):
 def real(folder):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        return in_torch.answer("real/method.py")
+        return in_torch.answer("real/measuring/method.py")
 
 
 def test_times_are_the_hosts_and_say_so(real):
