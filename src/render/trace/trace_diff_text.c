@@ -7,9 +7,11 @@
 #include "analysis/trace/busy/busy.h"
 #include "analysis/trace/diff/trace_diff.h"
 #include "base/buf.h"
+#include "base/noise.h"
 #include "base/str.h"
 #include "render/answer/answer.h"
 #include "render/answer/envelope.h"
+#include "render/answer/noise_words.h"
 #include "render/trace/trace_answer.h"
 #include "render/trace/trace_words.h"
 #include "render/write/cells.h"
@@ -20,14 +22,6 @@
 #include "render/write/text.h"
 
 enum { ROWS_SHOWN = 10, NAME_LEAST = 16 };
-
-static const char *const verdict_words[TRACE_DIFF_VERDICTS] = {
-    [TRACE_DIFF_SAME] = "no difference",
-    [TRACE_DIFF_WITHIN_NOISE] = "within noise",
-    [TRACE_DIFF_FASTER] = "faster",
-    [TRACE_DIFF_SLOWER] = "slower",
-    [TRACE_DIFF_NOT_JUDGED] = "", /* the verdict says so once */
-};
 
 /* "+1.20 ms", "-3.00 us", "0 ns" */
 static void put_change(struct buf *to, int64_t ns)
@@ -42,22 +36,6 @@ static void put_ns(struct buf *to, int64_t ns)
         put_change(to, ns);
     else
         human_ns(to, (uint64_t)ns);
-}
-
-/* "+4.2 %"; of ten times as much and more "x 12". */
-static void put_ratio(struct buf *to, double ratio)
-{
-    const double many = 9, most = 1e15;
-    if (isnan(ratio) || ratio > most) {
-        buf_char(to, '-');
-        return;
-    }
-    if (ratio >= many) {
-        buf_format(to, "x %.0f", ratio + 1);
-        return;
-    }
-    buf_text(to, ratio > 0 ? "+" : ratio < 0 ? "-" : "");
-    human_share(to, fabs(ratio));
 }
 
 /* Sides. */
@@ -111,26 +89,26 @@ static void put_judgement(struct buf *to, const struct style *style, const struc
 {
     const struct trace_diff_row *step = &d->step.row[0];
     const char *of = d->a.is_whole && d->b.is_whole ? "the whole" : "the median step";
-    if (step->verdict == TRACE_DIFF_SAME) {
+    if (step->verdict == NOISE_SAME) {
         buf_format(to, "no difference: %s takes ", of);
         put_ns(to, step->a.median_ns);
         buf_text(to, " in both");
         return;
     }
-    if (step->verdict == TRACE_DIFF_FASTER || step->verdict == TRACE_DIFF_SLOWER)
-        buf_format(to, "B is %s: ", verdict_words[step->verdict]);
+    if (step->verdict == NOISE_FASTER || step->verdict == NOISE_SLOWER)
+        buf_format(to, "B is %s: ", noise_verdict_words[step->verdict]);
     buf_format(to, "%s takes ", of);
     put_ns(to, step->b.median_ns);
     buf_text(to, " instead of ");
     put_ns(to, step->a.median_ns);
     buf_text(to, " (");
-    put_ratio(to, step->change);
+    noise_change_ratio(to, step->change);
     buf_char(to, ')');
-    if (step->verdict == TRACE_DIFF_NOT_JUDGED) {
+    if (step->verdict == NOISE_NOT_JUDGED) {
         buf_text(to, "; with one step of a side, whether that is noise cannot be told");
         return;
     }
-    buf_text(to, step->verdict == TRACE_DIFF_WITHIN_NOISE
+    buf_text(to, step->verdict == NOISE_WITHIN
                      ? ", which is within the noise: "
                      : ", which is more than the noise: ");
     put_noise(to, style, &step->a, d->a.steps, "A");
@@ -199,15 +177,15 @@ static void fill_change(struct cells *cells, const void *from, uint32_t i, str *
     cell[2] = cell_end(cells);
     put_change(text, row->change_ns);
     cell[3] = cell_end(cells);
-    put_ratio(text, row->change);
+    noise_change_ratio(text, row->change);
     cell[4] = cell_end(cells);
     const char *came = row->status == TRACE_DIFF_NEW    ? "new"
                        : row->status == TRACE_DIFF_GONE ? "gone"
                                                         : "";
     buf_text(text, came);
-    if (*came != '\0' && *verdict_words[row->verdict] != '\0')
+    if (*came != '\0' && *noise_verdict_words[row->verdict] != '\0')
         buf_text(text, ", ");
-    buf_text(text, verdict_words[row->verdict]);
+    buf_text(text, noise_verdict_words[row->verdict]);
     cell[5] = cell_end(cells);
 }
 
@@ -260,7 +238,7 @@ static void fill_memory(struct cells *cells, const void *from, uint32_t i, str *
     buf_text(text, m->change_bytes > 0 ? "+" : "");
     put_peak(text, m->there[0] && m->there[1], m->change_bytes);
     cell[3] = cell_end(cells);
-    put_ratio(text, m->change);
+    noise_change_ratio(text, m->change);
     cell[4] = cell_end(cells);
     buf_text(text, m->is_lower_bound ? "lower bounds: no totals" : "");
     cell[5] = cell_end(cells);

@@ -28,12 +28,6 @@ const char *const trace_diff_status_names[TRACE_DIFF_STATUSES] = {
     [TRACE_DIFF_GONE] = "gone",
 };
 
-const char *const trace_diff_verdict_names[TRACE_DIFF_VERDICTS] = {
-    [TRACE_DIFF_SAME] = "no_difference",  [TRACE_DIFF_WITHIN_NOISE] = "within_noise",
-    [TRACE_DIFF_FASTER] = "faster",       [TRACE_DIFF_SLOWER] = "slower",
-    [TRACE_DIFF_NOT_JUDGED] = "not_judged",
-};
-
 /* A trace on its way into steps. */
 struct side {
     const struct trace *trace;

@@ -20,17 +20,7 @@
 
 enum trace_diff_status { TRACE_DIFF_BOTH, TRACE_DIFF_NEW, TRACE_DIFF_GONE, TRACE_DIFF_STATUSES };
 
-enum trace_diff_verdict {
-    TRACE_DIFF_SAME,         /* equal to the last digit */
-    TRACE_DIFF_WITHIN_NOISE, /* the intervals meet */
-    TRACE_DIFF_FASTER,
-    TRACE_DIFF_SLOWER,
-    TRACE_DIFF_NOT_JUDGED, /* one step of a side has no deviation */
-    TRACE_DIFF_VERDICTS
-};
-
 extern const char *const trace_diff_status_names[TRACE_DIFF_STATUSES];
-extern const char *const trace_diff_verdict_names[TRACE_DIFF_VERDICTS];
 
 /* The steps of a side in one number; 0 where the side does not have the row. */
 struct trace_diff_value {
@@ -47,7 +37,7 @@ struct trace_diff_row {
     struct trace_diff_value a, b;
     int64_t change_ns; /* b less a, as all changes */
     double change;     /* in parts of a; NAN: a is 0 */
-    uint8_t status, verdict;
+    uint8_t status, verdict; /* enum trace_diff_status, enum noise_verdict */
 };
 
 struct trace_diff_table {

@@ -6,6 +6,7 @@
 #include "analysis/trace/diff/trace_diff.h"
 #include "analysis/trace/report/report.h"
 #include "base/field.h"
+#include "base/noise.h"
 #include "model/trace.h"
 
 /* Rows. */
@@ -32,7 +33,7 @@ static const struct field line_fields[] = {
     { "status", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct trace_diff_row, status),
       FIELD_NAMES(trace_diff_status_names) },
     { "verdict", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct trace_diff_row, verdict),
-      FIELD_NAMES(trace_diff_verdict_names) },
+      FIELD_NAMES(noise_verdict_names) },
     { "change_ns", NULL, UNIT_NS, FIELD_SIGNED, FIELD_AT(struct trace_diff_row, change_ns) },
     { "change_ratio", NULL, UNIT_RATIO, FIELD_REAL, FIELD_AT(struct trace_diff_row, change),
       .decimals = 6, .when = has_change },

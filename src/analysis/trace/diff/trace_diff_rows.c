@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
+#include "base/noise.h"
 #include "base/statistics.h"
 #include "base/str.h"
 #include "model/ids.h"
@@ -33,12 +34,6 @@ static double value_at(const double *sorted, uint32_t below, uint32_t zeros, uin
     return at < below + zeros ? 0 : sorted[at - zeros];
 }
 
-static double noise_of(double deviation, uint32_t steps)
-{
-    const double normal = 1.96, of_medians = 1.253;
-    return normal * of_medians * deviation / sqrt(steps);
-}
-
 struct trace_diff_value diff_value_of(double *value, uint32_t count, uint32_t steps)
 {
     uint32_t zeros = steps - count, below = 0;
@@ -59,7 +54,7 @@ struct trace_diff_value diff_value_of(double *value, uint32_t count, uint32_t st
         .count = count,
         .median_ns = i64_of_double(round(median)),
         .std_ns = steps > 1 ? sqrt(squares / (steps - 1)) : -1,
-        .noise_ns = steps > 1 ? noise_of(sqrt(squares / (steps - 1)), steps) : -1,
+        .noise_ns = steps > 1 ? noise_of_median(sqrt(squares / (steps - 1)), steps) : -1,
     };
 }
 
@@ -74,13 +69,11 @@ void diff_row_judge(struct trace_diff_row *row)
     row->change_ns = i64_minus(b->median_ns, a->median_ns);
     row->change = a->median_ns != 0 ? (double)row->change_ns / (double)a->median_ns : NAN;
     if (row->change_ns == 0)
-        row->verdict = TRACE_DIFF_SAME;
+        row->verdict = NOISE_SAME;
     else if (a->noise_ns < 0 || b->noise_ns < 0)
-        row->verdict = TRACE_DIFF_NOT_JUDGED;
-    else if (fabs((double)row->change_ns) <= a->noise_ns + b->noise_ns)
-        row->verdict = TRACE_DIFF_WITHIN_NOISE;
+        row->verdict = NOISE_NOT_JUDGED;
     else
-        row->verdict = row->change_ns < 0 ? TRACE_DIFF_FASTER : TRACE_DIFF_SLOWER;
+        row->verdict = (uint8_t)noise_judge((double)row->change_ns, a->noise_ns + b->noise_ns, 0);
 }
 
 /* Rows. */

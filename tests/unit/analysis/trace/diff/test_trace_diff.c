@@ -11,6 +11,7 @@
 #include "analysis/trace/busy/busy.h"
 #include "analysis/trace/diff/trace_diff.h"
 #include "analysis/trace/diff/trace_diff_rows.h"
+#include "base/noise.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
@@ -69,14 +70,14 @@ static struct trace_diff_row judged(double a, double a_noise, double b, double b
 static void intervals_that_meet_are_noise(void **state)
 {
     (void)state;
-    assert_int_equal(judged(100, 5, 110, 5).verdict, TRACE_DIFF_WITHIN_NOISE);
-    assert_int_equal(judged(100, 5, 110, 4.9).verdict, TRACE_DIFF_SLOWER);
-    assert_int_equal(judged(110, 4.9, 100, 5).verdict, TRACE_DIFF_FASTER);
-    assert_int_equal(judged(100, 0, 101, 0).verdict, TRACE_DIFF_SLOWER);
-    assert_int_equal(judged(100, 9, 100, 9).verdict, TRACE_DIFF_SAME);
-    assert_int_equal(judged(100, -1, 100, -1).verdict, TRACE_DIFF_SAME);
-    assert_int_equal(judged(100, -1, 900, 1).verdict, TRACE_DIFF_NOT_JUDGED);
-    assert_int_equal(judged(100, 1, 900, -1).verdict, TRACE_DIFF_NOT_JUDGED);
+    assert_int_equal(judged(100, 5, 110, 5).verdict, NOISE_WITHIN);
+    assert_int_equal(judged(100, 5, 110, 4.9).verdict, NOISE_SLOWER);
+    assert_int_equal(judged(110, 4.9, 100, 5).verdict, NOISE_FASTER);
+    assert_int_equal(judged(100, 0, 101, 0).verdict, NOISE_SLOWER);
+    assert_int_equal(judged(100, 9, 100, 9).verdict, NOISE_SAME);
+    assert_int_equal(judged(100, -1, 100, -1).verdict, NOISE_SAME);
+    assert_int_equal(judged(100, -1, 900, 1).verdict, NOISE_NOT_JUDGED);
+    assert_int_equal(judged(100, 1, 900, -1).verdict, NOISE_NOT_JUDGED);
     assert_true(isnan(judged(0, 1, 900, 1).change));
     assert_true(judged(200, 1, 150, 1).change == -0.25);
 }
@@ -140,8 +141,8 @@ static void steps_against_steps(void **state)
     check_row(&d.op, "mm", 58, 108);
     check_row(&d.op, "launch", 2, 2);
     check_row(&d.kernel, "gemm", 60, 110);
-    assert_int_equal(row_named(&d.op, "launch")->verdict, TRACE_DIFF_SAME);
-    assert_int_equal(d.step.row[1].verdict, TRACE_DIFF_SLOWER);
+    assert_int_equal(row_named(&d.op, "launch")->verdict, NOISE_SAME);
+    assert_int_equal(d.step.row[1].verdict, NOISE_SLOWER);
     assert_int_equal(row_named(&d.op, "mm")->a.count, 3);
     traced_end(&a);
     traced_end(&b);
@@ -158,7 +159,7 @@ static void one_step_against_another(void **state)
     check_row(&d.step, "host", 900, 140);
     check_row(&d.op, "mm", 448, 68);
     check_row(&d.kernel, "gemm", 450, 70);
-    assert_int_equal(d.step.row[0].verdict, TRACE_DIFF_NOT_JUDGED);
+    assert_int_equal(d.step.row[0].verdict, NOISE_NOT_JUDGED);
     q = question(&a, &a, 0, 4);
     assert_int_equal(trace_diff_make(&q, &a.arena, &d, NULL), VRS_USAGE);
     traced_end(&a);

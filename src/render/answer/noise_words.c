@@ -1,0 +1,28 @@
+/* noise_words.c - the words of verdicts, and changes in parts. */
+#include "render/answer/noise_words.h"
+
+#include <math.h>
+
+#include "base/buf.h"
+#include "base/noise.h"
+#include "render/write/human.h"
+
+const char *const noise_verdict_words[NOISE_VERDICTS] = {
+    [NOISE_SAME] = "no difference", [NOISE_WITHIN] = "within noise", [NOISE_FASTER] = "faster",
+    [NOISE_SLOWER] = "slower",      [NOISE_NOT_JUDGED] = "",
+};
+
+void noise_change_ratio(struct buf *to, double ratio)
+{
+    const double many = 9, most = 1e15;
+    if (isnan(ratio) || ratio > most) {
+        buf_char(to, '-');
+        return;
+    }
+    if (ratio >= many) {
+        buf_format(to, "x %.0f", ratio + 1);
+        return;
+    }
+    buf_text(to, ratio > 0 ? "+" : ratio < 0 ? "-" : "");
+    human_share(to, fabs(ratio));
+}
