@@ -22,6 +22,7 @@ STEADY_SHARE = 0.05
 STEADY_COUNT = 3
 _READ_NS = 100_000_000  # between two readings of the utilisation, which cost as much as a batch may
 _MOST_STEPS = 100_000
+_MOST_VALUES = 4096  # of a row that the document has; of more every so manieth
 
 
 def no_grad() -> contextlib.AbstractContextManager[Any]:
@@ -110,9 +111,10 @@ def _parameters(model: Any) -> Iterable[Any]:
 class Measurement(Mapping[str, Any]):
     """What was measured: a mapping of its JSON document, with a text.
 
-    Members: `schema`, `tool`, `what`; `times`, a row for each thing that was timed; `phases`, rows
-    of memory as Profiler.summary() has them; `figures`, each with `name`, `unit`, `clock` ("device",
-    "host", or None where no clock is in it) and `value`; `conditions`; `notes`. None is unknown.
+    Members: `schema`, `tool`, `what`; `times`, a row for each thing that was timed, with its
+    `values` after the warm-up (of more than 4096 so many, spread evenly); `phases`, rows of memory
+    as Profiler.summary() has them; `figures`, each with `name`, `unit`, `clock` ("device", "host",
+    or None where no clock is in it) and `value`; `conditions`; `notes`. None is unknown.
 
     >>> from vramscope import Measurement
     >>> made = Measurement("nothing", [], [], [], {}, ["it was only an example"])
@@ -171,6 +173,14 @@ class Measurement(Mapping[str, Any]):
         return self.text()
 
 
+def _values(times: list[float]) -> list[float]:
+    """All of them, or of many a part that is spread evenly over the measurement."""
+    count = len(times)
+    if count <= _MOST_VALUES:
+        return times
+    return [times[i * count // _MOST_VALUES] for i in range(_MOST_VALUES)]
+
+
 def _time(name: str, clock: str, times: list[float], warmup: int) -> dict[str, Any]:
     """The row of a series in milliseconds, whose first `warmup` values are in no statistics."""
     kept, steady = times[warmup:], _core._steady(times, STEADY_SHARE)
@@ -182,6 +192,7 @@ def _time(name: str, clock: str, times: list[float], warmup: int) -> dict[str, A
         "deviation": _core._deviation(kept), "least": _core._percentile(kept, 0),
         "most": _core._percentile(kept, 1), "p95": _core._percentile(kept, 0.95),
         "p99": _core._percentile(kept, 0.99), "steady_from": steady if enough else None,
+        "values": _values(kept),
     }
 
 
