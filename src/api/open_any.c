@@ -1,10 +1,12 @@
-/* open_any.c - from a path, bytes or a stream to what lies there, a snapshot or a trace. */
+/* open_any.c - from a path, bytes or a stream to what lies there: a snapshot, a trace or, where it is
+ * wanted, a measurement. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "api/file.h"
+#include "api/measurement/measurement_file.h"
 #include "api/opening.h"
 #include "api/trace/trace_file.h"
 #include "base/fail.h"
@@ -12,6 +14,7 @@
 #include "format/input/window.h"
 #include "format/peek.h"
 #include "model/ids.h"
+#include "vramscope/measurement.h"
 #include "vramscope/trace.h"
 #include "vramscope/vramscope.h"
 
@@ -20,16 +23,30 @@ struct opened_any {
     const char *path;
     struct vrs_file **file;
     struct vrs_trace **trace;
+    struct vrs_measurement **measurement; /* NULL: none is wanted */
 };
+
+static enum vrs_status open_measured(const struct opened_any *to, struct source source,
+                                     uint64_t size_bytes, const struct vrs_open_options *o,
+                                     struct vrs_error *err)
+{
+    if (to->measurement == NULL)
+        return vrs_fail(err, VRS_UNSUPPORTED,
+                        "a measurement of a program, and neither a memory snapshot nor a profiler "
+                        "trace: vramscope compare holds two of them against each other");
+    return open_measurement(source, size_bytes, to->path, o, to->measurement, err);
+}
 
 static enum vrs_status open_either(void *arg, struct source source, uint64_t size_bytes,
                                    const struct vrs_open_options *o, struct vrs_error *err)
 {
     const struct opened_any *to = arg;
     struct peeked peeked;
-    bool is_trace;
-    enum vrs_status status = peek_is_trace(source, &peeked, &is_trace, err);
-    if (status == VRS_OK && is_trace)
+    enum peeked_kind kind;
+    enum vrs_status status = peek_kind(source, &peeked, &kind, err);
+    if (status == VRS_OK && kind == PEEKED_MEASUREMENT)
+        status = open_measured(to, source_of_peeked(&peeked), size_bytes, o, err);
+    else if (status == VRS_OK && kind == PEEKED_TRACE)
         status = open_trace(source_of_peeked(&peeked), size_bytes, to->path, o, to->trace, err);
     else if (status == VRS_OK)
         status = open_recordings(source_of_peeked(&peeked), size_bytes, to->path, o, to->file, err);
@@ -43,16 +60,16 @@ static enum vrs_status look(void *arg, struct source source, uint64_t size_bytes
     struct peeked peeked;
     (void)size_bytes;
     (void)o;
-    enum vrs_status status = peek_is_trace(source, &peeked, arg, err);
+    enum vrs_status status = peek_kind(source, &peeked, arg, err);
     peeked_free(&peeked);
     return status;
 }
 
 bool vrs_is_trace(const char *path)
 {
-    bool is_trace = false;
-    return strcmp(path, "-") != 0 && open_path(path, NULL, look, &is_trace, NULL) == VRS_OK &&
-           is_trace;
+    enum peeked_kind kind = PEEKED_OTHER;
+    return strcmp(path, "-") != 0 && open_path(path, NULL, look, &kind, NULL) == VRS_OK &&
+           kind == PEEKED_TRACE;
 }
 
 /* Gives out what `open_either` puts into `to`. */
@@ -69,10 +86,28 @@ enum vrs_status vrs_open_any(const char *path, const struct vrs_open_options *op
 {
     struct vrs_file *file = NULL;
     struct vrs_trace *trace = NULL;
-    struct opened_any to = { path, &file, &trace };
+    struct opened_any to = { path, &file, &trace, NULL };
     TRY(open_path(path, options, open_either, &to, err));
     give(&to, ret_file, ret_trace);
     return VRS_OK;
+}
+
+enum vrs_status vrs_open_comparable(const char *path, const struct vrs_open_options *options,
+                                    struct vrs_comparable *ret, struct vrs_error *err)
+{
+    struct vrs_comparable opened = { NULL, NULL, NULL };
+    struct opened_any to = { path, &opened.file, &opened.trace, &opened.measurement };
+    TRY(open_path(path, options, open_either, &to, err));
+    *ret = opened;
+    return VRS_OK;
+}
+
+void vrs_close_comparable(struct vrs_comparable *comparable)
+{
+    vrs_close(comparable->file);
+    vrs_close_trace(comparable->trace);
+    vrs_close_measurement(comparable->measurement);
+    *comparable = (struct vrs_comparable){ NULL, NULL, NULL };
 }
 
 static enum vrs_status open_any_source(struct source source, uint64_t size_bytes, const char *name,
@@ -82,7 +117,7 @@ static enum vrs_status open_any_source(struct source source, uint64_t size_bytes
 {
     struct vrs_file *file = NULL;
     struct vrs_trace *trace = NULL;
-    struct opened_any to = { name, &file, &trace };
+    struct opened_any to = { name, &file, &trace, NULL };
     struct vrs_open_options o = { 0 };
     options_take(&o, sizeof o, options);
     TRY(open_either(&to, source, size_bytes, &o, err));

@@ -96,6 +96,8 @@ static const struct {
                           "torch.cuda.memory._dump_snapshot writes a memory snapshot" },
     [WANTED_TRACE] = { "profiler trace",
                        "export_chrome_trace() of torch.profiler writes a profiler trace" },
+    [WANTED_MEASUREMENT] = { "measurement",
+                             "json() of what vramscope.measure_training() gives is a measurement" },
 };
 
 static bool only_zeros(struct window *w)

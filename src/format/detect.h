@@ -23,7 +23,7 @@ enum form detect_form(struct window *w);
 bool detect_is_view(struct window *page);
 
 /* What was asked for. */
-enum wanted { WANTED_SNAPSHOT, WANTED_TRACE };
+enum wanted { WANTED_SNAPSHOT, WANTED_TRACE, WANTED_MEASUREMENT };
 
 /* Says what FORM_OTHER is and what to do about it; always fails. */
 enum vrs_status detect_refuse(struct window *w, enum wanted wanted,

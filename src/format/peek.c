@@ -10,6 +10,7 @@
 #include "format/input/limits.h"
 #include "format/input/source.h"
 #include "format/input/unpack.h"
+#include "format/measurement/from_json.h"
 #include "format/trace/timeline.h"
 #include "model/recording.h"
 
@@ -58,20 +59,22 @@ static bool begins_as_trace(str text)
            first_of(text, of_snapshot, sizeof of_snapshot / sizeof *of_snapshot);
 }
 
-static bool window_begins_as_trace(struct window *w)
+static enum peeked_kind kind_of_window(struct window *w)
 {
     if (detect_form(w) != FORM_JSON)
-        return false;
+        return PEEKED_OTHER;
+    if (measurement_begins(w))
+        return PEEKED_MEASUREMENT;
     if (timeline_begins(w))
-        return true;
+        return PEEKED_TRACE;
     size_t len = window_need(w, PEEK_BYTES) ? PEEK_BYTES : (size_t)(w->end - w->at);
     str text = { (const char *)w->at, len };
-    return begins_as_trace(text);
+    return begins_as_trace(text) ? PEEKED_TRACE : PEEKED_OTHER;
 }
 
 /* Of bytes that were packed the first ones; damage is for the reader to tell. */
-static enum vrs_status packed_begins_as_trace(struct window *packed, enum compression compression,
-                                              bool *ret, struct vrs_error *err)
+static enum vrs_status kind_of_packed(struct window *packed, enum compression compression,
+                                      enum peeked_kind *ret, struct vrs_error *err)
 {
     struct unpack u;
     struct window w;
@@ -79,14 +82,15 @@ static enum vrs_status packed_begins_as_trace(struct window *packed, enum compre
     TRY(unpack_init(&u, packed, compression, &default_limits, &finished, err));
     enum vrs_status status = window_init(&w, source_of_unpack(&u), err);
     if (status == VRS_OK) {
-        *ret = window_begins_as_trace(&w);
+        *ret = kind_of_window(&w);
         window_free(&w);
     }
     unpack_free(&u);
     return status;
 }
 
-static enum vrs_status look(const uint8_t *bytes, size_t len, bool *ret, struct vrs_error *err)
+static enum vrs_status look(const uint8_t *bytes, size_t len, enum peeked_kind *ret,
+                            struct vrs_error *err)
 {
     struct memory_bytes memory = { .start = bytes, .end = bytes + len };
     struct window w;
@@ -94,10 +98,10 @@ static enum vrs_status look(const uint8_t *bytes, size_t len, bool *ret, struct 
     enum form form = detect_form(&w);
     enum vrs_status status = VRS_OK;
     if (form == FORM_GZIP || form == FORM_ZSTD)
-        status = packed_begins_as_trace(
-            &w, form == FORM_GZIP ? COMPRESSION_GZIP : COMPRESSION_ZSTD, ret, err);
+        status = kind_of_packed(&w, form == FORM_GZIP ? COMPRESSION_GZIP : COMPRESSION_ZSTD, ret,
+                                err);
     else
-        *ret = window_begins_as_trace(&w);
+        *ret = kind_of_window(&w);
     window_free(&w);
     return status;
 }
@@ -118,15 +122,15 @@ static enum vrs_status take(struct source input, uint8_t *bytes, size_t *ret_len
     return VRS_OK;
 }
 
-enum vrs_status peek_is_trace(struct source input, struct peeked *ret, bool *ret_is_trace,
-                              struct vrs_error *err)
+enum vrs_status peek_kind(struct source input, struct peeked *ret, enum peeked_kind *ret_kind,
+                          struct vrs_error *err)
 {
     *ret = (struct peeked){ .input = input };
-    *ret_is_trace = false;
+    *ret_kind = PEEKED_OTHER;
     if (!vec_resize(&ret->bytes, PEEK_BYTES, 1))
         return vrs_no_memory(err);
     TRY(take(input, ret->bytes, &ret->len, err));
-    TRY(look(ret->bytes, ret->len, ret_is_trace, err));
+    TRY(look(ret->bytes, ret->len, ret_kind, err));
     if (input.read_at != NULL)
         ret->len = 0;
     return VRS_OK;

@@ -1,12 +1,13 @@
-/* peek.h - whether an input is a profiler trace, told by its first bytes, which stay to be read.
+/* peek.h - whether an input is a profiler trace or a measurement, told by its first bytes, which stay
+ * to be read.
  *
  * Snapshots and traces are both JSON, with names that say nothing: what decides is which keys
- * stand first; a list of lists of numbers is the memory timeline of a trace.  An input of which that
- * cannot be told is no trace here; its reader then says what it is. */
+ * stand first; a list of lists of numbers is the memory timeline of a trace; a measurement says in its
+ * first member that it is one.  An input of which that cannot be told is none of them here; its reader
+ * then says what it is. */
 #ifndef VRS_FORMAT_PEEK_H
 #define VRS_FORMAT_PEEK_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/fail.h"
@@ -18,9 +19,11 @@ struct peeked {
     size_t len, at;
 };
 
+enum peeked_kind { PEEKED_OTHER, PEEKED_TRACE, PEEKED_MEASUREMENT };
+
 /* Looks at an input; `ret` is to be freed in any case, and its source read in the input's place. */
-enum vrs_status peek_is_trace(struct source input, struct peeked *ret, bool *ret_is_trace,
-                              struct vrs_error *err) MUST_CHECK;
+enum vrs_status peek_kind(struct source input, struct peeked *ret, enum peeked_kind *ret_kind,
+                          struct vrs_error *err) MUST_CHECK;
 void peeked_free(struct peeked *p);
 
 struct source source_of_peeked(struct peeked *p);

@@ -40,11 +40,11 @@ static void check_all_there(struct source source, const uint8_t *data, size_t si
 }
 
 static enum vrs_status look(struct source source, const uint8_t *data, size_t size, size_t step,
-                            bool *ret)
+                            enum peeked_kind *ret)
 {
     struct peeked peeked;
     struct vrs_error err = { .message = "" };
-    enum vrs_status status = peek_is_trace(source, &peeked, ret, &err);
+    enum vrs_status status = peek_kind(source, &peeked, ret, &err);
     if (status == VRS_OK)
         check_all_there(source_of_peeked(&peeked), data, size, step);
     else
@@ -56,13 +56,13 @@ static enum vrs_status look(struct source source, const uint8_t *data, size_t si
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct memory_bytes memory = { .start = data, .end = data + size };
-    bool is_trace, is_again;
-    enum vrs_status status = look(source_of_memory(&memory), data, size, 0, &is_trace);
+    enum peeked_kind kind, again;
+    enum vrs_status status = look(source_of_memory(&memory), data, size, 0, &kind);
     const size_t steps[] = { 0, 1 + size % 7, 1000 };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         struct dribble d = { .at = data, .left = size, .step = steps[i] };
-        require(look(dribble_source(&d), data, size, steps[i], &is_again) == status &&
-                    (status != VRS_OK || is_again == is_trace),
+        require(look(dribble_source(&d), data, size, steps[i], &again) == status &&
+                    (status != VRS_OK || again == kind),
                 "portions change no answer");
     }
     return 0;

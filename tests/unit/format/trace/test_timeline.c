@@ -359,10 +359,10 @@ static bool is_taken_for_trace(const char *text)
     struct memory_bytes memory = { .start = (const uint8_t *)text,
                                    .end = (const uint8_t *)text + strlen(text) };
     struct peeked peeked;
-    bool is_trace = false;
-    assert_int_equal(peek_is_trace(source_of_memory(&memory), &peeked, &is_trace, NULL), VRS_OK);
+    enum peeked_kind kind = PEEKED_OTHER;
+    assert_int_equal(peek_kind(source_of_memory(&memory), &peeked, &kind, NULL), VRS_OK);
     peeked_free(&peeked);
-    return is_trace;
+    return kind == PEEKED_TRACE;
 }
 
 static void first_bytes_tell(void **state)

@@ -1,0 +1,317 @@
+/* Measurements out of JSON: what is read, and the words for everything that is wrong with one. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/fail.h"
+#include "base/str.h"
+#include "format/input/limits.h"
+#include "format/input/source.h"
+#include "format/peek.h"
+#include "format/read_measurement.h"
+#include "made/dribble.h"
+#include "made/fault.h"
+#include "model/ids.h"
+#include "model/measurement.h"
+
+#define SCHEMA "\"schema\": \"vramscope.measurement/1\""
+#define TIME                                                                                       \
+    "{\"name\": \"step\", \"unit\": \"ms\", \"clock\": \"device\", \"count\": 3, \"first\": 9,\n"  \
+    "  \"median\": 2.5, \"values\": [2, 2.5, 3e0]}"
+#define OLD "{\"name\": \"data\", \"unit\": \"ms\", \"clock\": \"host\", \"count\": 3, \"median\": null}"
+#define FIGURE "{\"name\": \"throughput\", \"unit\": \"samples/s\", \"clock\": null, \"value\": 64}"
+#define PHASE                                                                                      \
+    "{\"path\": [\"model\", \"forward\"], \"device\": 1, \"peak_bytes\": 4096,\n"                  \
+    "  \"peak_delta_bytes\": null, \"states\": {\"exact\": 3}}"
+#define UNDER                                                                                      \
+    "{\"model\": \"Net\", \"batch_size\": 64, \"input_shape\": [3, 32], \"mode\": null,\n"         \
+    "  \"cudnn_benchmark\": true}"
+#define DOCUMENT(times, phases, figures, conditions)                                               \
+    "{" SCHEMA ", \"tool\": \"1.2.3\", \"what\": \"training\",\n"                                  \
+    " \"times\": [" times "], \"phases\": [" phases "], \"figures\": [" figures "],\n"             \
+    " \"conditions\": " conditions ", \"notes\": [\"x\"]}"
+
+static const char whole[] = DOCUMENT(TIME ", " OLD, PHASE, FIGURE, UNDER);
+
+struct read {
+    enum vrs_status status;
+    struct vrs_error err;
+    struct measurement m; /* when status is VRS_OK */
+};
+
+static void read_bytes(const char *text, size_t len, size_t step, struct read *ret)
+{
+    struct dribble d = { .at = (const uint8_t *)text, .left = len, .step = step };
+    *ret = (struct read){ .err.message = "" };
+    ret->status = read_measurement(dribble_source(&d), &default_limits, &ret->m, &ret->err);
+}
+
+static void check_is(str text, const char *wanted)
+{
+    if (wanted == NULL ? text.ptr != NULL : !str_equal(text, str_from(wanted)))
+        fail_msg("\"%.*s\", not \"%s\"", (int)text.len, text.ptr, wanted);
+}
+
+static void check_whole(const struct measurement *m)
+{
+    check_is(m->what, "training");
+    check_is(m->tool, "1.2.3");
+    assert_int_equal(m->time.len, 2);
+    check_is(m->time.at[0].name, "step");
+    check_is(m->time.at[0].clock, "device");
+    assert_true(m->time.at[0].has_values && m->time.at[0].median == 2.5);
+    assert_int_equal(m->time.at[0].values, 3);
+    assert_true(m->value.at[0] == 2 && m->value.at[1] == 2.5 && m->value.at[2] == 3);
+    assert_true(!m->time.at[1].has_values && isnan(m->time.at[1].median));
+    assert_int_equal(m->figure.len, 1);
+    check_is(m->figure.at[0].clock, NULL);
+    assert_true(m->figure.at[0].value == 64);
+    assert_int_equal(m->phase.len, 1);
+    check_is(m->phase.at[0].path, "model/forward");
+    assert_int_equal(m->phase.at[0].device, 1);
+    assert_int_equal(m->phase.at[0].peak_bytes, 4096);
+    assert_true(m->phase.at[0].peak_delta_bytes == UNKNOWN_U64);
+    check_is(m->condition[CONDITION_MODEL], "Net");
+    check_is(m->condition[CONDITION_BATCH_SIZE], "64");
+    check_is(m->condition[CONDITION_INPUT_SHAPE], "3, 32");
+    check_is(m->condition[CONDITION_MODE], NULL);
+    check_is(m->condition[CONDITION_CUDNN_BENCHMARK], "true");
+    check_is(m->condition[CONDITION_GPU], NULL);
+}
+
+static void a_measurement_is_as_the_file_has_it(void **state)
+{
+    static const size_t steps[] = { 0, 1, 7 };
+    (void)state;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct read r;
+        read_bytes(whole, strlen(whole), steps[i], &r);
+        if (r.status != VRS_OK)
+            fail_msg("%s", r.err.message);
+        check_whole(&r.m);
+        measurement_free(&r.m);
+    }
+}
+
+static void a_diagnosis_has_one_inside(void **state)
+{
+    char text[3000];
+    struct read r;
+    (void)state;
+    snprintf(text, sizeof text,
+             "{\"schema\": \"vramscope.diagnosis/1\", \"times\": 7, \"figures\": [[{}]],"
+             " \"measurement\": %s, \"what\": null}\n",
+             whole);
+    read_bytes(text, strlen(text), 0, &r);
+    if (r.status != VRS_OK)
+        fail_msg("%s", r.err.message);
+    check_whole(&r.m);
+    measurement_free(&r.m);
+}
+
+/* What is wrong, and a part of the words for it, which name the member. */
+static void check_wrong(const char *text, enum vrs_status status, const char *words)
+{
+    struct read r;
+    read_bytes(text, strlen(text), 0, &r);
+    if (r.status == VRS_OK)
+        measurement_free(&r.m);
+    if (r.status != status || strstr(r.err.message, words) == NULL)
+        fail_msg("%.300s\nis %d, \"%s\", not %d, \"%s\"", text, (int)r.status, r.err.message,
+                 (int)status, words);
+}
+
+/* The name, the unit, the clock and the count. */
+#define STEP "\"name\": \"step\", \"unit\": \"ms\", \"clock\": \"device\", \"count\": 3"
+#define TIMES(row) DOCUMENT(row, "", "", "{}")
+
+static void every_member_that_is_wrong_is_named(void **state)
+{
+    static const struct {
+        const char *text, *words;
+    } wrong[] = {
+        { TIMES("{" STEP ", \"median\": \"2\"}"),
+          "\"times[0].median\" is a text, and should be a number or null" },
+        { TIMES("{" STEP ", \"median\": [2]}"), "\"times[0].median\" is a list" },
+        { TIMES("{" STEP ", \"median\": {}}"), "\"times[0].median\" is an object" },
+        { TIMES("{" STEP ", \"median\": true}"), "\"times[0].median\" is true or false" },
+        { TIMES("{" STEP ", \"median\": 1e999}"), "\"times[0].median\" is larger than any number" },
+        { TIMES("{" STEP ", \"median\": -1}"), "\"times[0].median\" is below 0" },
+        { TIMES("{" STEP ", \"median\": 1, \"median\": 1}"),
+          "\"times[0].median\" stands there twice" },
+        { TIMES("{" STEP "}"), "\"times[0]\" has no member \"median\"" },
+        { TIMES("{" STEP ", \"median\": 1, \"values\": [1, NaN]}"),
+          "\"times[0].values[1]\" is null, and should be a number" },
+        { TIMES("{" STEP ", \"median\": 1, \"values\": [1, -Infinity]}"), "\"times[0].values[1]\" is null" },
+        { TIMES("{" STEP ", \"median\": 1, \"values\": [1e400]}"),
+          "\"times[0].values[0]\" is larger than any number" },
+        { TIMES("{" STEP ", \"median\": 1, \"values\": [[1]]}"), "\"times[0].values[0]\" is a list" },
+        { TIMES("{" STEP ", \"median\": 1, \"values\": null}"),
+          "\"times[0].values\" is null, and should be a list" },
+        { TIMES("{" STEP ", \"median\": 1, \"values\": [1], \"values\": [1]}"),
+          "\"times[0].values\" stands there twice" },
+        { TIMES(TIME ", " TIME), "\"times[1]\" has the name of a row before it" },
+        { TIMES(TIME ", 7"), "\"times[1]\" is a number, and should be an object" },
+        { TIMES("{\"name\": null}"), "\"times[0].name\" is null, and should be a text" },
+        { TIMES("{\"count\": 1.5}"), "\"times[0].count\" is no whole number" },
+        { TIMES("{\"count\": -1}"), "\"times[0].count\" is no whole number" },
+        { TIMES("{\"count\": 18446744073709551616}"), "\"times[0].count\" is no whole number" },
+        { DOCUMENT("", "", FIGURE ", " FIGURE, "{}"), "\"figures[1]\" has the name" },
+        { DOCUMENT("", "", "{\"name\": \"x\"}", "{}"), "\"figures[0]\" has no member \"unit\"" },
+        { DOCUMENT("", PHASE ", " PHASE, "", "{}"), "\"phases[1]\" has the name" },
+        { DOCUMENT("", "{\"path\": [7]}", "", "{}"),
+          "\"phases[0].path[0]\" is a number, and should be a text" },
+        { DOCUMENT("", "{\"path\": [], \"peak_bytes\": 1e3}", "", "{}"),
+          "\"phases[0].peak_bytes\" is no whole number" },
+        { DOCUMENT("", "", "", "[]"), "\"conditions\" is a list, and should be an object" },
+        { DOCUMENT("", "", "", "{\"model\": 7}"), "\"conditions.model\" is a number" },
+        { DOCUMENT("", "", "", "{\"batch_size\": \"7\"}"),
+          "\"conditions.batch_size\" is a text, and should be a number or null" },
+        { DOCUMENT("", "", "", "{\"input_shape\": [\"x\"]}"), "\"conditions.input_shape[0]\" is a text" },
+        { DOCUMENT("", "", "", "{\"gpu\": null, \"gpu\": null}"),
+          "\"conditions.gpu\" stands there twice" },
+        { "{" SCHEMA "}", "the document has no member \"what\"" },
+        { "{" SCHEMA ", " SCHEMA "}", "\"schema\" stands there twice" },
+        { "{" SCHEMA ", \"times\": {}}", "\"times\" is an object, and should be a list" },
+        { "{\"what\": \"training\", " SCHEMA "}", "the first member of the document" },
+        { "{}", "the document has no member \"schema\"" },
+        { "[" TIME "]", "the document is a list, and should be an object" },
+        { "{\"schema\": \"vramscope.diagnosis/1\"}", "has no member \"measurement\"" },
+        { "{\"schema\": \"vramscope.diagnosis/1\", \"measurement\": null}",
+          "\"measurement\" is null, and should be an object" },
+        { "{\"schema\": \"vramscope.diagnosis/1\", \"measurement\": {\"times\": []}}",
+          "the first member of \"measurement\"" },
+        { "{\"schema\": \"vramscope.diagnosis/1\", \"measurement\": {" SCHEMA
+          ", \"what\": 7}}",
+          "\"measurement.what\" is a number" },
+        { TIMES("") " 7", "something stands behind the measurement" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        check_wrong(wrong[i].text, VRS_CORRUPT, wrong[i].words);
+}
+
+static void what_is_no_measurement_is_refused(void **state)
+{
+    (void)state;
+    check_wrong("{\"schema\": \"vramscope.measurement/2\"}", VRS_UNSUPPORTED, "its schema is none");
+    check_wrong("{\"schema\": \"vramscope.measurement/12\"}", VRS_UNSUPPORTED, "its schema is none");
+    check_wrong("{\"schema\": \"vramscope.leaks/1\"}", VRS_UNSUPPORTED, "its schema is none");
+    check_wrong("{\"schema\": \"vramscope.diagnosis/1\", \"measurement\": {\"schema\": "
+                "\"vramscope.diagnosis/1\"}}",
+                VRS_UNSUPPORTED, "its schema is none");
+    check_wrong("<html>", VRS_UNSUPPORTED, "no measurement");
+    check_wrong("\x80\x04", VRS_UNSUPPORTED, "no measurement");
+    check_wrong("just text", VRS_UNSUPPORTED, "neither JSON nor HTML");
+    check_wrong("", VRS_CORRUPT, "an empty file");
+}
+
+/* Each beginning fails, since all of it is needed, but for the blank behind it. */
+static void every_cut_is_told(void **state)
+{
+    (void)state;
+    for (size_t len = 0; len < strlen(whole); len++) {
+        struct read r;
+        read_bytes(whole, len, 0, &r);
+        if (r.status == VRS_OK || r.err.message[0] == '\0' || r.err.status != r.status)
+            fail_msg("%d of %d bytes: %d", (int)len, (int)strlen(whole), (int)r.status);
+        if (len >= 5)
+            assert_non_null(strstr(r.err.message, "the file ends inside the measurement"));
+    }
+}
+
+static void too_much_is_refused(void **state)
+{
+    static char text[4 << 20];
+    size_t len = 0;
+    (void)state;
+    len += (size_t)snprintf(text, sizeof text, "{" SCHEMA ", \"figures\": [");
+    for (int i = 0; i <= MEASURED_ROWS_MOST; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len,
+                                "%s{\"name\": \"%d\", \"unit\": \"\", \"clock\": null, "
+                                "\"value\": 1}",
+                                i == 0 ? "" : ", ", i);
+    check_wrong(text, VRS_LIMIT, "\"figures[1000]\" is one more than the 1000 rows");
+    len = (size_t)snprintf(text, sizeof text, "{" SCHEMA ", \"times\": [{\"values\": [0");
+    for (int i = 0; i < MEASURED_VALUES_MOST; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, ",0");
+    snprintf(text + len, sizeof text - len, "]");
+    check_wrong(text, VRS_LIMIT, "\"times[0].values[1048576]\" is one more than");
+    len = (size_t)snprintf(text, sizeof text, "{" SCHEMA ", \"phases\": [{\"path\": [\"\"");
+    for (int i = 0; i < 64; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, ",\"\"");
+    check_wrong(text, VRS_LIMIT, "\"phases[0].path[64]\" is one more than");
+    len = (size_t)snprintf(text, sizeof text, "{" SCHEMA ", \"phases\": [{\"path\": [\"x\", \"");
+    memset(text + len, 'x', 1 << 16);
+    snprintf(text + len + (1 << 16), 8, "\"");
+    check_wrong(text, VRS_LIMIT, "\"phases[0].path[1]\" is too long");
+    len = (size_t)snprintf(text, sizeof text, "{" SCHEMA ", \"other\": ");
+    memset(text + len, '[', 4000);
+    text[len + 4000] = '\0';
+    check_wrong(text, VRS_LIMIT, "object nested deeper than");
+}
+
+static enum vrs_status read_whole(void *arg)
+{
+    struct measurement *m = arg;
+    struct memory_bytes memory = { .start = (const uint8_t *)whole,
+                                   .end = (const uint8_t *)whole + strlen(whole) };
+    enum vrs_status status = read_measurement(source_of_memory(&memory), &default_limits, m, NULL);
+    if (status == VRS_OK) {
+        check_whole(m);
+        measurement_free(m);
+    }
+    return status;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    struct measurement m;
+    (void)state;
+    fault_each(read_whole, NULL, &m);
+}
+
+static enum peeked_kind kind_of(const char *text)
+{
+    struct memory_bytes memory = { .start = (const uint8_t *)text,
+                                   .end = (const uint8_t *)text + strlen(text) };
+    struct peeked peeked;
+    enum peeked_kind kind = PEEKED_OTHER;
+    assert_int_equal(peek_kind(source_of_memory(&memory), &peeked, &kind, NULL), VRS_OK);
+    peeked_free(&peeked);
+    return kind;
+}
+
+static void first_bytes_tell(void **state)
+{
+    (void)state;
+    assert_int_equal(kind_of(whole), PEEKED_MEASUREMENT);
+    assert_int_equal(kind_of(" {\n\"schema\" :\t\"vramscope.diagnosis/1\""), PEEKED_MEASUREMENT);
+    assert_int_equal(kind_of("{\"schema\": \"vramscope.measurement/9\"}"), PEEKED_MEASUREMENT);
+    assert_int_equal(kind_of("{\"schema\": \"vramscope.leaks/1\"}"), PEEKED_OTHER);
+    assert_int_equal(kind_of("{\"what\": 1, " SCHEMA "}"), PEEKED_OTHER);
+    assert_int_equal(kind_of("{\"schema\": 1, \"traceEvents\": []}"), PEEKED_TRACE);
+    assert_int_equal(kind_of("{\"traceEvents\": [], " SCHEMA "}"), PEEKED_TRACE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_measurement_is_as_the_file_has_it),
+        cmocka_unit_test(a_diagnosis_has_one_inside),
+        cmocka_unit_test(every_member_that_is_wrong_is_named),
+        cmocka_unit_test(what_is_no_measurement_is_refused),
+        cmocka_unit_test(every_cut_is_told),
+        cmocka_unit_test(too_much_is_refused),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(first_bytes_tell),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
