@@ -10,6 +10,7 @@
 
 #include "base/field.h"
 #include "render/answer/answer.h"
+#include "render/measurement/comparison_answer.h"
 #include "render/objects/object_answers.h"
 #include "render/profiler/profile_answer.h"
 #include "render/snapshot/answers.h"
@@ -20,7 +21,7 @@ static const struct answer_kind *const kinds[] = {
     &leaks_answer,  &fragments_answer, &steps_answer,   &categories_answer, &advise_answer,
     &check_answer,  &model_answer,     &tensors_answer, &cycles_answer,     &profile_answer,
     &growth_answer, &trace_answer,     &trace_check_answer, &trace_diff_answer,
-    &trace_timeline_answer, &measured_answer,
+    &trace_timeline_answer, &measured_answer, &comparison_answer,
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
