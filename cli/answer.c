@@ -16,6 +16,7 @@
 #include "output.h"
 #include "terminal.h"
 #include "terminal_lines.h"
+#include "vramscope/measurement.h"
 #include "vramscope/snapshot.h"
 #include "vramscope/trace.h"
 
@@ -117,6 +118,14 @@ enum vrs_status answer_open_any(const struct common *common, const char *path, b
     struct vrs_limits limits;
     struct vrs_open_options options = open_options(common, alone, &limits);
     return vrs_open_any(path, &options, ret_file, ret_trace, err);
+}
+
+enum vrs_status answer_open_comparable(const struct common *common, const char *path, bool alone,
+                                       struct vrs_comparable *ret, struct vrs_error *err)
+{
+    struct vrs_limits limits;
+    struct vrs_open_options options = open_options(common, alone, &limits);
+    return vrs_open_comparable(path, &options, ret, err);
 }
 
 enum vrs_status answer_open_trace(const struct common *common, const char *path,

@@ -8,6 +8,7 @@
 #include "command.h"
 #include "inputs.h"
 #include "options.h"
+#include "vramscope/measurement.h"
 #include "vramscope/snapshot.h"
 #include "vramscope/trace.h"
 
@@ -86,6 +87,10 @@ enum vrs_status answer_open(const struct common *common, const char *path, bool 
 enum vrs_status answer_open_any(const struct common *common, const char *path, bool alone,
                                 struct vrs_file **ret_file, struct vrs_trace **ret_trace,
                                 struct vrs_error *err);
+
+/* The same of all that two can be compared of. */
+enum vrs_status answer_open_comparable(const struct common *common, const char *path, bool alone,
+                                       struct vrs_comparable *ret, struct vrs_error *err);
 
 /* The same of a path that is to hold a trace, and alone. */
 enum vrs_status answer_open_trace(const struct common *common, const char *path,

@@ -5,13 +5,13 @@
 
 extern const struct command cmd_report, cmd_peak, cmd_oom, cmd_leaks, cmd_fragments, cmd_steps,
     cmd_categories, cmd_advise, cmd_diff, cmd_check, cmd_view, cmd_replay, cmd_export, cmd_trace,
-    cmd_diagnose, cmd_run, cmd_doctor, cmd_help;
+    cmd_diagnose, cmd_compare, cmd_run, cmd_doctor, cmd_help;
 
 const struct command *const commands[] = {
-    &cmd_report,     &cmd_peak,   &cmd_oom,    &cmd_leaks, &cmd_fragments, &cmd_steps,
-    &cmd_categories, &cmd_advise, &cmd_diff,   &cmd_check, &cmd_view,      &cmd_replay,
-    &cmd_export,     &cmd_trace,  &cmd_diagnose, &cmd_run, &cmd_doctor,    &cmd_help,
-    NULL,
+    &cmd_report,     &cmd_peak,   &cmd_oom,      &cmd_leaks,   &cmd_fragments, &cmd_steps,
+    &cmd_categories, &cmd_advise, &cmd_diff,     &cmd_check,   &cmd_view,      &cmd_replay,
+    &cmd_export,     &cmd_trace,  &cmd_diagnose, &cmd_compare, &cmd_run,       &cmd_doctor,
+    &cmd_help,       NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -11,15 +11,14 @@
 #include "message.h"
 #include "options.h"
 #include "terminal.h"
+#include "vramscope/measurement.h"
 #include "vramscope/snapshot.h"
 #include "vramscope/trace.h"
 
 struct pair_work {
     const struct common *common;
     const struct inputs *inputs;
-    bool reads_traces;
-    struct vrs_file *file[2]; /* or, of each, a trace */
-    struct vrs_trace *trace[2];
+    struct vrs_comparable opened[2];
     enum vrs_status status[2];
     struct vrs_error error[2];
 };
@@ -30,9 +29,7 @@ static void open_file(void *arg, uint32_t i)
     struct pair_work *w = arg;
     const char *path = w->inputs->at[i].path;
     bool alone = w->inputs->count == 1;
-    w->status[i] = w->reads_traces ? answer_open_any(w->common, path, alone, &w->file[i],
-                                                     &w->trace[i], &w->error[i])
-                                   : answer_open(w->common, path, alone, &w->file[i], &w->error[i]);
+    w->status[i] = answer_open_comparable(w->common, path, alone, &w->opened[i], &w->error[i]);
 }
 
 static void file_done(void *arg, uint32_t done)
@@ -78,7 +75,7 @@ static int compare_recordings(const struct pair_work *w, const struct pair_quest
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t from = i == 0 ? 0 : second;
         path[i] = w->inputs->at[from].path;
-        int found = only_recording(w->file[from], path[i], &recording[i]);
+        int found = only_recording(w->opened[from].file, path[i], &recording[i]);
         if (found != EXIT_DONE)
             return found;
     }
@@ -95,33 +92,66 @@ static int compare_traces(const struct pair_work *w, const struct pair_question 
     struct vrs_result *result = NULL;
     struct vrs_error err;
     enum vrs_status status =
-        question->ask_traces(w->trace[0], w->inputs->at[0].path, w->trace[second],
+        question->ask_traces(w->opened[0].trace, w->inputs->at[0].path, w->opened[second].trace,
                              w->inputs->at[second].path, question->settings, &result, &err);
     return write_comparison(w, status, &err, result);
+}
+
+static int compare_measurements(const struct pair_work *w, const struct pair_question *question,
+                                uint32_t second)
+{
+    struct vrs_result *result = NULL;
+    struct vrs_error err;
+    enum vrs_status status = question->ask_measurements(
+        w->opened[0].measurement, w->inputs->at[0].path, w->opened[second].measurement,
+        w->inputs->at[second].path, question->settings, &result, &err);
+    return write_comparison(w, status, &err, result);
+}
+
+static const char *kind_of(const struct vrs_comparable *opened)
+{
+    return opened->trace != NULL         ? "profiler trace"
+           : opened->measurement != NULL ? "measurement"
+                                         : "memory snapshot";
+}
+
+/* Which of two files of different kinds is named first: what was timed. */
+static int refuse_kinds(const struct pair_work *w, const struct pair_question *question,
+                        uint32_t second)
+{
+    uint32_t first = w->opened[0].file == NULL ? 0 : second;
+    uint32_t other = first == 0 ? second : 0;
+    bool is_for_diff = question->ask == NULL && w->opened[other].file != NULL;
+    message("%s is a %s and %s a %s, which have nothing that could be compared; name two of one "
+            "kind%s",
+            w->inputs->at[first].path, kind_of(&w->opened[first]), w->inputs->at[other].path,
+            kind_of(&w->opened[other]),
+            is_for_diff ? ", and two snapshots to vramscope diff" : "");
+    return EXIT_USAGE;
 }
 
 /* One file is compared with itself. */
 static int compare(const struct pair_work *w, const struct pair_question *question)
 {
     uint32_t second = w->inputs->count - 1;
-    bool first_is_trace = w->trace[0] != NULL;
-    if (first_is_trace != (w->trace[second] != NULL)) {
-        message("%s is a profiler trace and %s a memory snapshot, which have nothing that could be "
-                "compared; name two of one kind",
-                w->inputs->at[first_is_trace ? 0 : second].path,
-                w->inputs->at[first_is_trace ? second : 0].path);
-        return EXIT_USAGE;
-    }
-    return first_is_trace ? compare_traces(w, question, second)
-                          : compare_recordings(w, question, second);
+    const struct vrs_comparable *a = &w->opened[0], *b = &w->opened[second];
+    if ((a->trace != NULL) != (b->trace != NULL) || (a->file != NULL) != (b->file != NULL))
+        return refuse_kinds(w, question, second);
+    if (a->trace != NULL)
+        return compare_traces(w, question, second);
+    if (a->measurement != NULL)
+        return compare_measurements(w, question, second);
+    if (question->ask != NULL)
+        return compare_recordings(w, question, second);
+    message("%s is a memory snapshot: vramscope diff says what changed between two of them",
+            w->inputs->at[0].path);
+    return EXIT_USAGE;
 }
 
 static int read_and_compare(const struct common *common, const struct inputs *inputs,
                             const struct pair_question *question)
 {
-    struct pair_work w = { .common = common,
-                           .inputs = inputs,
-                           .reads_traces = question->ask_traces != NULL };
+    struct pair_work w = { .common = common, .inputs = inputs };
     struct vrs_error err;
     int exit_status = EXIT_DONE;
     progress_start("reading");
@@ -137,10 +167,8 @@ static int read_and_compare(const struct common *common, const struct inputs *in
         }
     if (exit_status == EXIT_DONE)
         exit_status = compare(&w, question);
-    for (uint32_t i = 0; i < inputs->count; i++) {
-        vrs_close_trace(w.trace[i]);
-        vrs_close(w.file[i]);
-    }
+    for (uint32_t i = 0; i < inputs->count; i++)
+        vrs_close_comparable(&w.opened[i]);
     return exit_status;
 }
 
@@ -149,7 +177,7 @@ static int check(const struct command *command, const struct pair_question *ques
                  const struct inputs *inputs)
 {
     if (inputs->count == 0 || inputs->count > 2) {
-        message("%s compares two recordings, and %u are named", command->name,
+        message("%s compares two files, and %u are named", command->name,
                 (unsigned)inputs->count);
         return EXIT_USAGE;
     }

@@ -1,8 +1,9 @@
-/* pair.h - what verbs that compare two recordings share. */
+/* pair.h - what verbs that compare two recordings, traces or measurements share. */
 #ifndef CLI_PAIR_H
 #define CLI_PAIR_H
 
 #include "command.h"
+#include "vramscope/measurement.h"
 #include "vramscope/snapshot.h"
 #include "vramscope/trace.h"
 
@@ -19,10 +20,17 @@ typedef enum vrs_status trace_comparison(const struct vrs_trace *a, const char *
                                          const void *settings, struct vrs_result **ret,
                                          struct vrs_error *err);
 
+/* And of two measurements. */
+typedef enum vrs_status measurement_comparison(const struct vrs_measurement *a, const char *a_path,
+                                               const struct vrs_measurement *b, const char *b_path,
+                                               const void *settings, struct vrs_result **ret,
+                                               struct vrs_error *err);
+
 /* `settings` begins with struct common. */
 struct pair_question {
-    comparison *ask;
-    trace_comparison *ask_traces; /* NULL: the verb reads no traces */
+    comparison *ask; /* NULL: the verb compares no snapshots */
+    trace_comparison *ask_traces;
+    measurement_comparison *ask_measurements;
     const void *settings;
     const char *one_refused; /* why one file is not enough; NULL: it is */
 };

@@ -10,6 +10,7 @@
 #include "message.h"
 #include "options.h"
 #include "pair.h"
+#include "vramscope/measurement.h"
 #include "vramscope/snapshot.h"
 #include "vramscope/trace.h"
 
@@ -142,22 +143,41 @@ static const char *snapshot_option(const struct diff_settings *s)
                                          : NULL;
 }
 
+/* Refuses what the files, which are no snapshots, have no use for.  `option`: one of those that are
+ * not of snapshots alone; NULL: none was given. */
+static enum vrs_status refuse_options(const struct diff_settings *s, const char *option,
+                                      const char *files, struct vrs_error *err)
+{
+    const char *of_snapshots = snapshot_option(s);
+    char words[120];
+    if (of_snapshots != NULL) {
+        snprintf(words, sizeof words, "%s is of memory snapshots, and these are %s", of_snapshots,
+                 files);
+        return refuse(err, words);
+    }
+    if (option != NULL) {
+        snprintf(words, sizeof words, "%s is not of %s, and these are some", option, files);
+        return refuse(err, words);
+    }
+    if (s->fail_over_bytes != 0) {
+        snprintf(words, sizeof words,
+                 "--fail-over with a size is of memory snapshots; of %s it takes a time, as 5ms, "
+                 "or a share",
+                 files);
+        return refuse(err, words);
+    }
+    return VRS_OK;
+}
+
 static enum vrs_status ask_traces(const struct vrs_trace *a, const char *a_path,
                                   const struct vrs_trace *b, const char *b_path,
                                   const void *settings, struct vrs_result **ret,
                                   struct vrs_error *err)
 {
     const struct diff_settings *s = settings;
-    const char *option = snapshot_option(s);
-    char words[80];
-    if (option != NULL) {
-        snprintf(words, sizeof words, "%s is of memory snapshots, and these are profiler traces",
-                 option);
-        return refuse(err, words);
-    }
-    if (s->fail_over_bytes != 0)
-        return refuse(err, "--fail-over with a size is of memory snapshots; of profiler traces it "
-                           "takes a time, as 5ms, or a share");
+    enum vrs_status status = refuse_options(s, NULL, "profiler traces", err);
+    if (status != VRS_OK)
+        return status;
     struct vrs_trace_diff_options o = { .size = sizeof o,
                                         .path = a_path,
                                         .b_path = b_path,
@@ -167,6 +187,27 @@ static enum vrs_status ask_traces(const struct vrs_trace *a, const char *a_path,
                                         .fail_over_millionths = s->fail_over_millionths,
                                         .by = s->by };
     return vrs_trace_diff(a, b, &o, ret, err);
+}
+
+static enum vrs_status ask_measurements(const struct vrs_measurement *a, const char *a_path,
+                                        const struct vrs_measurement *b, const char *b_path,
+                                        const void *settings, struct vrs_result **ret,
+                                        struct vrs_error *err)
+{
+    const struct diff_settings *s = settings;
+    const char *option = s->at != NULL   ? "--at"
+                         : s->to != NULL ? "--to"
+                         : s->by != NULL ? "--by"
+                                         : NULL;
+    enum vrs_status status = refuse_options(s, option, "measurements", err);
+    if (status != VRS_OK)
+        return status;
+    struct vrs_compare_options o = { .size = sizeof o,
+                                     .path = a_path,
+                                     .b_path = b_path,
+                                     .fail_over_ns = s->fail_over_ns,
+                                     .fail_over_millionths = s->fail_over_millionths };
+    return vrs_compare(a, b, &o, ret, err);
 }
 
 /* Steps of snapshots are counted from 1, those of traces are as in their names: which it is, shows
@@ -205,7 +246,10 @@ static int run(const struct command *self, int argc, char **argv)
         message("%s", err.message);
         return EXIT_USAGE;
     }
-    struct pair_question question = { .ask = ask, .ask_traces = ask_traces, .settings = &settings };
+    struct pair_question question = { .ask = ask,
+                                      .ask_traces = ask_traces,
+                                      .ask_measurements = ask_measurements,
+                                      .settings = &settings };
     if (settings.to == NULL && settings.to_device == 0)
         question.one_refused =
             "diff compares two recordings, or two moments of one: name another FILE, or "
@@ -223,7 +267,7 @@ const struct command cmd_diff = {
              "left is new or gone.\n"
              "Of two profiler traces, or two steps of one, medians of a step are compared,\n"
              "row by row of the same name, and a change is called faster or slower only\n"
-             "where it is more than noise.\n"
+             "where it is more than noise. Two measurements are compared as by compare.\n"
              "Exit status: 0 done, 1 above the limit of --fail-over, 2 usage, 3 a file or\n"
              "the system failed, 130 interrupted.\n",
     .examples = "vramscope diff before.pickle after.pickle # peak against peak\n"

@@ -124,7 +124,7 @@ def test_an_impossible_limit_is_usage_whatever_a_file_holds(recording):
 # Help -----------------------------------------------------------------------------------
 
 def test_help_of_every_verb():
-    for verb in ("report", "peak", "oom", "leaks", "fragments", "steps", "categories", "advise", "diff", "check", "replay", "export", "doctor", "help"):
+    for verb in ("report", "peak", "oom", "leaks", "fragments", "steps", "categories", "advise", "diff", "compare", "check", "replay", "export", "doctor", "help"):
         by_verb, by_option = run("help", verb, expect=0), run(verb, "--help", expect=0)
         assert by_verb.out == by_option.out and "vramscope " + verb in by_verb.out and not by_verb.err
     for args in ([], ["help"], ["--help"]):

@@ -1,0 +1,1 @@
+cd "$EXAMPLES/measurements" && COLUMNS=80 "$VRAMSCOPE" compare before.json after.json

@@ -1,0 +1,1 @@
+cd "$EXAMPLES/measurements" && "$VRAMSCOPE" compare --csv before.json after.json

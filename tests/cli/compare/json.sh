@@ -1,0 +1,1 @@
+cd "$EXAMPLES/measurements" && "$VRAMSCOPE" compare --json before.json after.json

@@ -1,0 +1,3 @@
+"$VRAMSCOPE" help compare
+"$VRAMSCOPE" help compare >text
+"$VRAMSCOPE" compare --help | cmp - text
