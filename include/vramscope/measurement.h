@@ -1,8 +1,8 @@
 /* measurement.h - two measurements of a program, before a change and after it: did it help?
  *
- * A measurement is the JSON of what vramscope.measure_training() and its like give in Python, plain,
- * in gzip or in zstd, or a diagnosis in JSON that has one.  Lifetimes, threads and errors are those of
- * vramscope.h; a result outlives the measurements that it is about. */
+ * A measurement is the JSON of what vramscope.measure_training() and its like give in Python,
+ * plain, in gzip or in zstd, or a diagnosis in JSON that has one.  Lifetimes, threads and errors
+ * are those of vramscope.h; a result outlives the measurements that it is about. */
 #ifndef VRAMSCOPE_MEASUREMENT_H
 #define VRAMSCOPE_MEASUREMENT_H
 
@@ -18,7 +18,8 @@ extern "C" {
 
 struct vrs_measurement;
 
-/* Opens a path; "-" is standard input.  Of the options, `replay` and `progress` mean nothing here. */
+/* Opens a path; "-" is standard input.  Of the options, `replay` and `progress` mean nothing here.
+ * */
 VRS_API enum vrs_status vrs_open_measurement(const char *path,
                                              const struct vrs_open_options *options,
                                              struct vrs_measurement **ret, struct vrs_error *err);
@@ -29,7 +30,8 @@ VRS_API enum vrs_status vrs_open_measurement_bytes(const void *bytes, size_t len
                                                    struct vrs_error *err);
 VRS_API void vrs_close_measurement(struct vrs_measurement *measurement);
 
-/* What a path holds of all that is compared, told by its bytes: one of them, the others are NULL. */
+/* What a path holds of all that is compared, told by its bytes: one of them, the others are NULL.
+ * */
 struct vrs_comparable {
     struct vrs_file *file;
     struct vrs_trace *trace;
@@ -46,8 +48,8 @@ VRS_API void vrs_close_comparable(struct vrs_comparable *comparable);
 struct vrs_compare_options {
     size_t size;
     const char *path, *b_path; /* shown as the files' names; NULL: those they were opened with */
-    /* vrs_verdict is VRS_NO where B's median step or call is above A's by more than fail_over_ns - 1,
-     * or cannot be compared; 0: no limit. */
+    /* vrs_verdict is VRS_NO where B's median step or call is above A's by more than fail_over_ns -
+     * 1, or cannot be compared; 0: no limit. */
     int64_t fail_over_ns;
     uint64_t fail_over_millionths; /* of A's, likewise plus 1 */
 };

@@ -1,5 +1,5 @@
-/* open_any.c - from a path, bytes or a stream to what lies there: a snapshot, a trace or, where it is
- * wanted, a measurement. */
+/* open_any.c - from a path, bytes or a stream to what lies there: a snapshot, a trace or, where it
+ * is wanted, a measurement. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

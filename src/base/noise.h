@@ -23,12 +23,12 @@ enum noise_verdict {
 /* "no_difference" */
 extern const char *const noise_verdict_names[NOISE_VERDICTS];
 
-/* Half of the interval of the median of `count` values, of which this is the deviation of the sample,
- * which divides by one less than their number. */
+/* Half of the interval of the median of `count` values, of which this is the deviation of the
+ * sample, which divides by one less than their number. */
 double noise_of_median(double deviation, uint32_t count);
 
-/* What a change of the median is called, `noise` being half of its interval: no difference where all
- * of that lies within `same` around 0, which may be 0. */
+/* What a change of the median is called, `noise` being half of its interval: no difference where
+ * all of that lies within `same` around 0, which may be 0. */
 enum noise_verdict noise_judge(double change, double noise, double same);
 
 #endif

@@ -1,6 +1,7 @@
 /* peek.c - unpacks the first bytes of an input and looks for the keys that stand there. */
 #include "format/peek.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
-/* peek.h - whether an input is a profiler trace or a measurement, told by its first bytes, which stay
- * to be read.
+/* peek.h - whether an input is a profiler trace or a measurement, told by its first bytes, which
+ * stay to be read.
  *
- * Snapshots and traces are both JSON, with names that say nothing: what decides is which keys
- * stand first; a list of lists of numbers is the memory timeline of a trace; a measurement says in its
- * first member that it is one.  An input of which that cannot be told is none of them here; its reader
- * then says what it is. */
+ * Snapshots and traces are both JSON, with names that say nothing: what decides is which keys stand
+ * first; a list of lists of numbers is the memory timeline of a trace; a measurement says in its
+ * first member that it is one.  An input of which that cannot be told is none of them here; its
+ * reader then says what it is. */
 #ifndef VRS_FORMAT_PEEK_H
 #define VRS_FORMAT_PEEK_H
 

@@ -1,5 +1,5 @@
-/* measurement.h - what a program measured of itself: times with their values, figures, peaks of memory,
- * and the conditions that all of it was measured under.
+/* measurement.h - what a program measured of itself: times with their values, figures, peaks of
+ * memory, and the conditions that all of it was measured under.
  *
  * Texts are as in the file and live in `text`; ptr NULL, NAN and UNKNOWN_U64 are what is not known.
  * Names of times are unlike each other, and so are those of figures and the paths of phases. */

@@ -1,6 +1,5 @@
 /* compare.c - what changed from one measurement to another. */
 #include <stddef.h>
-#include <stdint.h>
 
 #include "analysis/measurement/compare/compare.h"
 #include "api/file.h"

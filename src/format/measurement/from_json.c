@@ -13,7 +13,6 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/bytes.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "base/vec.h"

@@ -7,6 +7,8 @@
 #ifndef VRS_FORMAT_MEASUREMENT_FROM_JSON_H
 #define VRS_FORMAT_MEASUREMENT_FROM_JSON_H
 
+#include <stdbool.h>
+
 #include "base/fail.h"
 #include "format/input/limits.h"
 #include "format/input/window.h"

@@ -222,7 +222,7 @@ static void put_clock(struct buf *to, const struct style *style, const struct co
 {
     buf_text(to, "the clock of ");
     escape_text(to, row->name, style->ascii);
-    put_condition(to, style, &(struct compared_condition){ ":", row->a.clock, row->b.clock });
+    put_condition(to, style, &(struct compared_condition){ ":", row->a.timed_by, row->b.timed_by });
 }
 
 void comparison_differences(struct buf *to, const struct style *style, const struct comparison *c)
@@ -232,8 +232,8 @@ void comparison_differences(struct buf *to, const struct style *style, const str
         buf_text(to, any ? "; " : "");
         put_condition(to, style, &c->condition[i]);
     }
-    const struct compared_row *rows[] = { c->time, c->figure };
-    const uint32_t counts[] = { c->times, c->figures };
+    const struct compared_row *rows[] = { c->timing, c->figure };
+    const uint32_t counts[] = { c->timings, c->figures };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         for (uint32_t i = 0; i < counts[k]; i++) {
             if (rows[k][i].reason != COMPARED_CLOCKS)

@@ -1,5 +1,5 @@
-/* comparison_sentences.h - what changed between two measurements, in sentences; each appends nothing
- * where there is none to say. */
+/* comparison_sentences.h - what changed between two measurements, in sentences; each appends
+ * nothing where there is none to say. */
 #ifndef VRS_RENDER_MEASUREMENT_COMPARISON_SENTENCES_H
 #define VRS_RENDER_MEASUREMENT_COMPARISON_SENTENCES_H
 

@@ -1,13 +1,11 @@
 /* comparison_text.c - what changed between two measurements, for people: a verdict, then tables. */
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/measurement/compare/compare.h"
 #include "base/buf.h"
 #include "base/str.h"
-#include "model/ids.h"
 #include "render/answer/answer.h"
 #include "render/answer/envelope.h"
 #include "render/answer/noise_words.h"
@@ -62,8 +60,8 @@ static void put_times(struct buf *to, const struct style *style, const struct co
         { "within", true, false, 0, CUT_END },
         { "", false, false, 0, CUT_END },
     };
-    const struct shown_rows from = { c->time, style };
-    const struct row_table table = { ROW_TABLE_COLUMNS(columns), c->times, UINT32_MAX, &from,
+    const struct shown_rows from = { c->timing, style };
+    const struct row_table table = { ROW_TABLE_COLUMNS(columns), c->timings, UINT32_MAX, &from,
                                      fill_time, "row" };
     if (row_table(to, style, &table))
         buf_char(to, '\n');

@@ -1,5 +1,4 @@
 /* trace_diff_text.c - what changed between two traces, for people: a verdict, then tables. */
-#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

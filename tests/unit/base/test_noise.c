@@ -1,8 +1,8 @@
-/* Intervals of medians: how often they hold the truth, and what a change is called at each limit. */
+/* Intervals of medians: how often they hold the truth, and what a change is called at each limit.
+ * */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/bytes.h"
 #include "base/noise.h"
 #include "base/statistics.h"
 #include "base/str.h"
@@ -79,7 +78,7 @@ static bool value_of_time(struct comparing *c, const struct measurement *m,
     *ret = (struct compared_value){
         .count = t->count, .median = t->median, .deviation = NAN, .noise = NAN
     };
-    if (!keep(c, t->clock, &ret->clock))
+    if (!keep(c, t->clock, &ret->timed_by))
         return false;
     if (!t->has_values)
         return true;
@@ -113,21 +112,21 @@ static bool compare_times(struct comparing *c)
 {
     const struct measurement *a = c->q->a, *b = c->q->b;
     struct comparison *d = c->ret;
-    d->time = arena_array(c->arena, struct compared_row, a->time.len);
-    if (d->time == NULL)
+    d->timing = arena_array(c->arena, struct compared_row, a->time.len);
+    if (d->timing == NULL)
         return false;
     for (uint32_t i = 0; i < a->time.len; i++) {
         const struct measured_time *one = &a->time.at[i], *other = time_named(b, one->name);
         if (other == NULL)
             continue;
-        struct compared_row *row = &d->time[d->times++];
+        struct compared_row *row = &d->timing[d->timings++];
         if (!keep(c, one->name, &row->name) || !keep(c, one->unit, &row->unit) ||
             !value_of_time(c, a, one, &row->a) || !value_of_time(c, b, other, &row->b))
             return false;
         row->reason = reason_of(one->unit, other->unit, one->clock, other->clock);
         compared_row_judge(row);
     }
-    d->left_out += a->time.len + b->time.len - 2 * d->times;
+    d->left_out += a->time.len + b->time.len - 2 * d->timings;
     return true;
 }
 
@@ -139,7 +138,7 @@ static bool value_of_figure(struct comparing *c, const struct measured_figure *f
     *ret = (struct compared_value){
         .count = isnan(f->value) ? 0u : 1u, .median = f->value, .deviation = NAN, .noise = NAN
     };
-    return keep(c, f->clock, &ret->clock);
+    return keep(c, f->clock, &ret->timed_by);
 }
 
 static const struct measured_figure *figure_named(const struct measurement *m, str name)
@@ -277,12 +276,12 @@ static const struct compared_row *row_named(const struct compared_row *row, uint
 /* What a person asked about: a step, without its loading; a call; else the throughput. */
 static void find_judged(struct comparison *d)
 {
-    d->row = row_named(d->time, d->times, "step");
+    d->row = row_named(d->timing, d->timings, "step");
     if (d->row == NULL)
-        d->row = row_named(d->time, d->times, "latency");
+        d->row = row_named(d->timing, d->timings, "latency");
     if (d->row == NULL)
         d->row = row_named(d->figure, d->figures, "throughput");
-    d->loading = row_named(d->time, d->times, "data");
+    d->loading = row_named(d->timing, d->timings, "data");
     d->verdict = d->row == NULL ? NOISE_NOT_JUDGED : d->row->verdict;
     if (d->row != NULL)
         d->judged = d->row->name;

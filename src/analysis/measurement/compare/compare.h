@@ -1,10 +1,10 @@
 /* compare.h - what changed from one measurement to another, beyond noise.
  *
  * Compared are the times, figures and phases that both have, by name.  The median of a time has the
- * interval of base/noise.h, of the values that the document has; a change is no difference where its
- * whole interval lies within COMPARED_SAME_SHARE of A's median, and faster or slower where it lies on
- * one side of 0 and reaches further.  Nothing is judged that has fewer than COMPARED_VALUES_LEAST
- * values on a side, or is of two units or two clocks. */
+ * interval of base/noise.h, of the values that the document has; a change is no difference where
+ * its whole interval lies within COMPARED_SAME_SHARE of A's median, and faster or slower where it
+ * lies on one side of 0 and reaches further.  Nothing is judged that has fewer than
+ * COMPARED_VALUES_LEAST values on a side, or is of two units or two clocks. */
 #ifndef VRS_ANALYSIS_MEASUREMENT_COMPARE_COMPARE_H
 #define VRS_ANALYSIS_MEASUREMENT_COMPARE_COMPARE_H
 
@@ -38,7 +38,7 @@ struct compared_value {
     double median;
     double deviation; /* of the sample */
     double noise;     /* half of the median's interval */
-    str clock;        /* ptr NULL: no clock is in it */
+    str timed_by;     /* ptr NULL: no clock is in it */
 };
 
 struct compared_row {
@@ -92,13 +92,13 @@ struct comparison {
     struct compared_side a, b;
     str judged;                     /* the row that the verdict is of; ptr NULL: there is none */
     const struct compared_row *row; /* that row; NULL */
-    const struct compared_row *loading; /* of `time`; NULL: nothing was loaded */
+    const struct compared_row *loading; /* of `timing`; NULL: nothing was loaded */
     uint8_t verdict;
     const struct compared_limit *limit; /* NULL: none was asked for */
     struct compared_condition *condition;
     uint32_t conditions;
-    struct compared_row *time, *figure; /* in A's order, as all rows */
-    uint32_t times, figures;
+    struct compared_row *timing, *figure; /* in A's order, as all rows */
+    uint32_t timings, figures;
     struct compared_memory *memory;
     uint32_t memories;
     uint32_t left_out; /* rows that one side alone has */
@@ -109,8 +109,8 @@ struct comparison_question {
     const struct compared_limit *limit; /* NULL: none */
 };
 
-/* Everything is taken from `arena`, texts too; paths and sizes of the files are the caller's to fill.
- * VRS_USAGE where the two measured different things. */
+/* Everything is taken from `arena`, texts too; paths and sizes of the files are the caller's to
+ * fill. VRS_USAGE where the two measured different things. */
 enum vrs_status comparison_make(const struct comparison_question *q, struct arena *arena,
                                 struct comparison *ret, struct vrs_error *err) MUST_CHECK;
 

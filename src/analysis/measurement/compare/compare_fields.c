@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "analysis/measurement/compare/compare.h"
 #include "base/field.h"
@@ -39,7 +38,7 @@ HAS(struct compared_value, noise)
 
 static const struct field value_fields[] = {
     { "count", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct compared_value, count) },
-    { "clock", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct compared_value, clock) },
+    { "clock", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct compared_value, timed_by) },
     REAL(struct compared_value, "median", median),
     REAL(struct compared_value, "deviation", deviation),
     REAL(struct compared_value, "noise", noise),
@@ -184,7 +183,7 @@ static const struct field comparison_fields[] = {
       .row = &limit_row_type, .pointer = true },
     { "conditions", NULL, UNIT_NONE, FIELD_ROWS,
       FIELD_LIST(struct comparison, condition, conditions), .row = &compared_condition_row_type },
-    { "times", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct comparison, time, times),
+    { "times", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct comparison, timing, timings),
       .row = &compared_line_row_type, .table = true },
     { "figures", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct comparison, figure, figures),
       .row = &compared_line_row_type },

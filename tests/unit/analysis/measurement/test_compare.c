@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 
@@ -159,9 +158,9 @@ static void times_are_paired_by_name_and_values_count(void **state)
     add_time(&t.m[1], "step", "device", more, 7);
     add_time(&t.m[1], "data", "host", six, 5);
     assert_int_equal(compare(&t), VRS_OK);
-    assert_int_equal(t.d.times, 2);
+    assert_int_equal(t.d.timings, 2);
     assert_int_equal(t.d.left_out, 1);
-    const struct compared_row *data = &t.d.time[0], *step = &t.d.time[1];
+    const struct compared_row *data = &t.d.timing[0], *step = &t.d.timing[1];
     assert_true(t.d.row == step && t.d.loading == data && str_equal(t.d.judged, S("step")));
     assert_true(step->a.median == 5 && step->b.median == 9); /* not the 77 of the document */
     assert_true(fabs(step->a.deviation - sqrt(4.0 / 5)) < 1e-12);

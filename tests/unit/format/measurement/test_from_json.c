@@ -2,7 +2,6 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,7 +24,8 @@
 #define TIME                                                                                       \
     "{\"name\": \"step\", \"unit\": \"ms\", \"clock\": \"device\", \"count\": 3, \"first\": 9,\n"  \
     "  \"median\": 2.5, \"values\": [2, 2.5, 3e0]}"
-#define OLD "{\"name\": \"data\", \"unit\": \"ms\", \"clock\": \"host\", \"count\": 3, \"median\": null}"
+#define OLD                                                                                        \
+    "{\"name\": \"data\", \"unit\": \"ms\", \"clock\": \"host\", \"count\": 3, \"median\": null}"
 #define FIGURE "{\"name\": \"throughput\", \"unit\": \"samples/s\", \"clock\": null, \"value\": 64}"
 #define PHASE                                                                                      \
     "{\"path\": [\"model\", \"forward\"], \"device\": 1, \"peak_bytes\": 4096,\n"                  \
@@ -149,10 +149,12 @@ static void every_member_that_is_wrong_is_named(void **state)
         { TIMES("{" STEP "}"), "\"times[0]\" has no member \"median\"" },
         { TIMES("{" STEP ", \"median\": 1, \"values\": [1, NaN]}"),
           "\"times[0].values[1]\" is null, and should be a number" },
-        { TIMES("{" STEP ", \"median\": 1, \"values\": [1, -Infinity]}"), "\"times[0].values[1]\" is null" },
+        { TIMES("{" STEP ", \"median\": 1, \"values\": [1, -Infinity]}"),
+          "\"times[0].values[1]\" is null" },
         { TIMES("{" STEP ", \"median\": 1, \"values\": [1e400]}"),
           "\"times[0].values[0]\" is larger than any number" },
-        { TIMES("{" STEP ", \"median\": 1, \"values\": [[1]]}"), "\"times[0].values[0]\" is a list" },
+        { TIMES("{" STEP ", \"median\": 1, \"values\": [[1]]}"),
+          "\"times[0].values[0]\" is a list" },
         { TIMES("{" STEP ", \"median\": 1, \"values\": null}"),
           "\"times[0].values\" is null, and should be a list" },
         { TIMES("{" STEP ", \"median\": 1, \"values\": [1], \"values\": [1]}"),
@@ -174,7 +176,8 @@ static void every_member_that_is_wrong_is_named(void **state)
         { DOCUMENT("", "", "", "{\"model\": 7}"), "\"conditions.model\" is a number" },
         { DOCUMENT("", "", "", "{\"batch_size\": \"7\"}"),
           "\"conditions.batch_size\" is a text, and should be a number or null" },
-        { DOCUMENT("", "", "", "{\"input_shape\": [\"x\"]}"), "\"conditions.input_shape[0]\" is a text" },
+        { DOCUMENT("", "", "", "{\"input_shape\": [\"x\"]}"),
+          "\"conditions.input_shape[0]\" is a text" },
         { DOCUMENT("", "", "", "{\"gpu\": null, \"gpu\": null}"),
           "\"conditions.gpu\" stands there twice" },
         { "{" SCHEMA "}", "the document has no member \"what\"" },
@@ -202,7 +205,8 @@ static void what_is_no_measurement_is_refused(void **state)
 {
     (void)state;
     check_wrong("{\"schema\": \"vramscope.measurement/2\"}", VRS_UNSUPPORTED, "its schema is none");
-    check_wrong("{\"schema\": \"vramscope.measurement/12\"}", VRS_UNSUPPORTED, "its schema is none");
+    check_wrong("{\"schema\": \"vramscope.measurement/12\"}", VRS_UNSUPPORTED,
+                "its schema is none");
     check_wrong("{\"schema\": \"vramscope.leaks/1\"}", VRS_UNSUPPORTED, "its schema is none");
     check_wrong("{\"schema\": \"vramscope.diagnosis/1\", \"measurement\": {\"schema\": "
                 "\"vramscope.diagnosis/1\"}}",
