@@ -161,6 +161,9 @@ PyObject *objects_step_parts(PyObject *module, PyObject *args);
 PyObject *profiler_step_events(PyObject *module, PyObject *args);
 PyObject *profiler_expected(PyObject *module, PyObject *args);
 
+/* compare.c */
+PyObject *core_compare(PyObject *module, PyObject *args);
+
 /* For O&: a number; UINT64_MAX for None, which is not known. */
 int number_into(PyObject *object, void *ret);
 

@@ -142,6 +142,9 @@ static PyMethodDef functions[] = {
     { "cycles", objects_cycles, METH_VARARGS,
       "cycles(objects, references, least_bytes, draw, /)\n--\n\n"
       "The answer, or with `draw` an SVG of the largest; see vramscope.watch_cycles." },
+    { "_compare", core_compare, METH_VARARGS,
+      "_compare(before, after, fail_over, /)\n--\n\nSee vramscope.compare; a path is a str, bytes "
+      "are the JSON of a measurement." },
     { "_instances", objects_instances, METH_VARARGS,
       "_instances(objects, kind, /)\n--\n\nThose of a list whose type is the class or below it." },
     { "_growth", objects_growth, METH_VARARGS,

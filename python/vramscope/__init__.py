@@ -33,6 +33,7 @@ _HOMES = {
     "VramscopeNote": "_core",
     "category_rules": "_core",
     "checkpoint": "profiler",
+    "compare": "measuring.compare",
     "conditions": "measuring.measure",
     "diagnose": "measuring.diagnosis",
     "disable": "profiler",

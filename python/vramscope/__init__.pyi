@@ -34,6 +34,7 @@ from vramscope.history.recording import record as record
 from vramscope.leaks import LeakDetector as LeakDetector
 from vramscope.leaks import LeakError as LeakError
 from vramscope.leaks import Leaks as Leaks
+from vramscope.measuring.compare import compare as compare
 from vramscope.measuring.diagnosis import Diagnosis as Diagnosis
 from vramscope.measuring.diagnosis import diagnose as diagnose
 from vramscope.measuring.measure import Measurement as Measurement
@@ -87,6 +88,7 @@ __all__ = [
     "VramscopeNote",
     "category_rules",
     "checkpoint",
+    "compare",
     "conditions",
     "diagnose",
     "disable",

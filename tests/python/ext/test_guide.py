@@ -24,7 +24,7 @@ def test_the_blocks_run_in_their_order(monkeypatch):
         said.append(text.getvalue())
     expected = ("The program holds too much", "10.00 GiB", "", "20.00 MiB in each", "activation", "memory snapshot",
                 "aten::",
-                "expandable_segments:True in 24.00 GiB", "exact", "kind     cannot be told", "epoch 1", "3.00 GiB", "Tried to allocate")
+                "expandable_segments:True in 24.00 GiB", "exact", "kind     cannot be told", "faster True", "epoch 1", "3.00 GiB", "Tried to allocate")
     assert len(said) == len(expected)
     for text, words in zip(said, expected):
         assert words in text, text

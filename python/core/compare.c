@@ -1,0 +1,152 @@
+/* compare.c - two measurements, or two traces, held against each other.
+ *
+ * A side is a Trace, a path as str, or the JSON of a measurement as bytes, as the Python files give
+ * them. */
+#include "core.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "held.h"
+#include "vramscope/measurement.h"
+#include "vramscope/trace.h"
+#include "vramscope/vramscope.h"
+
+struct side {
+    const char *name; /* shown where it has no path */
+    PyObject *path;   /* bytes; NULL: it has none */
+    PyObject *json;   /* borrowed bytes; NULL */
+    struct opened *used; /* of a Trace */
+    struct vrs_comparable made;
+    const struct vrs_trace *trace; /* of the Trace, or made */
+};
+
+/* False with an exception set. */
+static bool take_side(struct core_state *state, PyObject *object, struct side *s)
+{
+    if (Py_TYPE(object) == state->trace) {
+        struct held *h = (struct held *)object;
+        s->used = held_is_open(h) ? opened_use(h->opened) : NULL;
+        s->trace = s->used == NULL ? NULL : s->used->trace;
+        return s->used != NULL;
+    }
+    if (PyBytes_Check(object)) {
+        s->json = object;
+        return true;
+    }
+    return PyUnicode_FSConverter(object, &s->path) != 0;
+}
+
+/* Without the interpreter's lock. */
+static enum vrs_status open_side(struct side *s, const char *path, const char *json, size_t len,
+                                 struct vrs_error *err)
+{
+    const struct vrs_open_options options = { .size = sizeof options, .threads = 1 };
+    enum vrs_status status = VRS_OK;
+    if (json != NULL)
+        status = vrs_open_measurement_bytes(json, len, s->name, &options, &s->made.measurement,
+                                            err);
+    else if (path != NULL)
+        status = vrs_open_comparable(path, &options, &s->made, err);
+    if (s->made.trace != NULL)
+        s->trace = s->made.trace;
+    return status;
+}
+
+/* False with an exception set. */
+static bool open_taken(struct core_state *state, struct side *s)
+{
+    struct vrs_error err;
+    const char *path = s->path == NULL ? NULL : PyBytes_AsString(s->path);
+    const char *json = s->json == NULL ? NULL : PyBytes_AsString(s->json);
+    size_t len = s->json == NULL ? 0 : (size_t)PyBytes_Size(s->json);
+    enum vrs_status status;
+    Py_BEGIN_ALLOW_THREADS status = open_side(s, path, json, len, &err);
+    Py_END_ALLOW_THREADS if (status == VRS_OK) return true;
+    PyObject *shown = path == NULL ? NULL : PyUnicode_DecodeFSDefault(path);
+    if (path == NULL || shown != NULL)
+        raise_error(state, &err, shown);
+    Py_XDECREF(shown);
+    return false;
+}
+
+/* The limit, plus 1: a time or a share.  False with an exception set. */
+static bool read_limit(struct core_state *state, const char *text, int64_t *ret_ns,
+                       uint64_t *ret_millionths)
+{
+    uint64_t share = 0;
+    int64_t ns = 0;
+    if (text == NULL)
+        return true;
+    if (vrs_share(text, &share))
+        *ret_millionths = share + 1;
+    else if (vrs_duration(text, &ns) && ns < INT64_MAX)
+        *ret_ns = ns + 1;
+    else
+        (void)raise_usage(state, "fail_over takes a time, as \"5ms\", or a share of what was "
+                                 "before, as \"5%\"");
+    return PyErr_Occurred() == NULL;
+}
+
+/* What is compared has to be of one kind, and none of snapshots: false with an exception set. */
+static bool check_kinds(struct core_state *state, const struct side *a, const struct side *b)
+{
+    if (a->made.file != NULL || b->made.file != NULL)
+        (void)raise_usage(state, "a memory snapshot, which has no times: Recording.diff() says "
+                                 "what changed between two of them");
+    else if ((a->trace != NULL) != (b->trace != NULL))
+        (void)raise_usage(state, "a profiler trace and a measurement have nothing that could be "
+                                 "compared; give two of one kind");
+    return PyErr_Occurred() == NULL;
+}
+
+static PyObject *ask(struct core_state *state, const struct side *a, const struct side *b,
+                     const char *fail_over)
+{
+    struct vrs_trace_diff_options traces = { .size = sizeof traces };
+    struct vrs_compare_options measured = { .size = sizeof measured };
+    struct vrs_result *result = NULL;
+    struct vrs_error err;
+    if (!check_kinds(state, a, b) ||
+        !read_limit(state, fail_over, &measured.fail_over_ns, &measured.fail_over_millionths))
+        return NULL;
+    traces.fail_over_ns = measured.fail_over_ns;
+    traces.fail_over_millionths = measured.fail_over_millionths;
+    enum vrs_status status;
+    Py_BEGIN_ALLOW_THREADS status =
+        a->trace != NULL
+            ? vrs_trace_diff(a->trace, b->trace, &traces, &result, &err)
+            : vrs_compare(a->made.measurement, b->made.measurement, &measured, &result, &err);
+    Py_END_ALLOW_THREADS if (status != VRS_OK) return raise_error(state, &err, NULL);
+    if (PyErr_CheckSignals() != 0) {
+        vrs_result_free(result);
+        return NULL;
+    }
+    return answer_make(state, result, a->trace != NULL ? "trace-diff" : "compare",
+                       &(struct drawn){ .opened = NULL });
+}
+
+static void leave_side(struct side *s)
+{
+    vrs_close_comparable(&s->made);
+    if (s->used != NULL)
+        opened_leave(s->used);
+    Py_XDECREF(s->path);
+}
+
+PyObject *core_compare(PyObject *module, PyObject *args)
+{
+    struct core_state *state = core_state_of(module);
+    struct side a = { .name = "(before)" }, b = { .name = "(after)" };
+    PyObject *before, *after, *made = NULL;
+    const char *fail_over;
+    if (!PyArg_ParseTuple(args, "OOz:compare", &before, &after, &fail_over))
+        return NULL;
+    if (take_side(state, before, &a) && take_side(state, after, &b) && open_taken(state, &a) &&
+        open_taken(state, &b))
+        made = ask(state, &a, &b, fail_over);
+    leave_side(&a);
+    leave_side(&b);
+    return made;
+}

@@ -1,0 +1,49 @@
+"""Did a change help: two measurements, or two traces, held against each other."""
+from __future__ import annotations
+
+import os
+
+from vramscope import _core
+from vramscope.measuring.measure import Measurement
+
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from vramscope.files import Path
+
+__all__ = ["compare"]
+
+
+def compare(before: Measurement | _core.Trace | Path, after: Measurement | _core.Trace | Path, *,
+            fail_over: str | None = None) -> _core.Result:
+    """Whether a change helped: row D31; a Result as `vramscope compare` gives it.
+
+    before, after: a Measurement each, or the path of its JSON or of a diagnosis with one, in JSON;
+    or a Trace each, or its path. Of measurements the Result has for each time that both have the
+    medians, their change with its interval, and what it is called: "faster", "slower",
+    "no_difference", "within_noise", or "not_judged" with the reason. "verdict" is that of "judged",
+    the step or the call; "conditions" are those that differ, "memory" the peaks of both. Of traces
+    it is that of `vramscope diff`. fail_over: a limit for the judged median, as "5ms" or "5%" of
+    the one before; the Result's own `verdict` is False where it is exceeded or cannot be compared.
+
+    Raises vramscope.Error for a file that cannot be read, for two of different kinds and for
+    memory snapshots, which Recording.diff() compares; ValueError for a Trace that is closed.
+
+    >>> import vramscope
+    >>> made = vramscope.compare("examples/measurements/before.json",
+    ...                          "examples/measurements/after.json", fail_over="5%")
+    >>> made["verdict"], made["judged"], made.verdict
+    ('faster', 'step', True)
+    >>> step = made["times"][-1]
+    >>> step["change_low"] < step["change"] < step["change_high"] < 0
+    True
+    """
+    return _core._compare(_side(before), _side(after), fail_over)
+
+
+def _side(given: Measurement | _core.Trace | Path) -> str | bytes | _core.Trace:
+    """A path as str, the JSON of a measurement as bytes, a trace as it is."""
+    if isinstance(given, Measurement):
+        return given.json().encode()
+    if isinstance(given, _core.Trace):
+        return given
+    return os.fsdecode(given)

@@ -1,0 +1,180 @@
+"""Row D31: two measurements on simulated devices, before a change and after it; and two traces."""
+import json
+import random
+
+import pytest
+import vramscope
+from conftest import ROOT, validate
+from recordings.small_traces import steps, trace, write
+from vramscope import sim
+
+MS = 1_000_000
+TRACE = ROOT / "examples" / "traces" / "training.pt.trace.json.gz"
+
+
+def measured(forward_ms=6.0, *, seed=1, batches=40, spread=0.03, mib=100, load_ms=1.0):
+    """A training whose forward takes so long, give or take `spread`, its backward 3 ms, its optimizer 1 ms."""
+    draw = random.Random(seed)
+
+    class Part:
+        training = True
+
+        def __call__(self, data):
+            self.kept = device.alloc(mib << 20)
+            work(forward_ms)
+
+        def backward(self):
+            work(3)
+            device.free(self.kept)
+
+        def step(self):
+            work(1)
+
+        def zero_grad(self):
+            pass
+
+    def work(ms):
+        device.advance(int(ms * MS * max(draw.gauss(1, spread), 0)))
+
+    def loader():
+        while True:
+            work(load_ms)
+            yield b"data", b"target"
+
+    with sim.Device("8GiB") as device:
+        part = Part()
+        return vramscope.measure_training(part, loader(), criterion=lambda output, target: part, optimizer=part,
+                                          batches=batches)
+
+
+def compared(before, after, **how):
+    made = vramscope.compare(before, after, **how)
+    validate(dict(made))
+    return made
+
+
+def times(made):
+    return {row["name"]: row for row in made["times"]}
+
+
+def test_the_same_program_twice_is_no_change():
+    verdicts = [compared(measured(seed=2 * i), measured(seed=2 * i + 1))["verdict"] for i in range(20)]
+    assert verdicts.count("within_noise") + verdicts.count("no_difference") >= 19
+    steady = compared(measured(spread=0), measured(spread=0))
+    assert steady["verdict"] == "no_difference" and times(steady)["step"]["change"] == 0
+    assert "no difference: the median step takes 10.0 ms in both" in steady.text()
+    assert times(compared(measured(seed=1, spread=0.2), measured(seed=1, spread=0.2)))["step"]["verdict"] == "within_noise"
+
+
+def test_a_planted_change_is_found_and_its_size_lies_in_the_interval():
+    """The whole of many comparisons, so that the interval is no luck."""
+    for forward_ms, verdict in ((7.0, "slower"), (5.0, "faster")):
+        held = 0
+        for seed in range(20):
+            step = times(compared(measured(seed=seed), measured(forward_ms, seed=100 + seed)))["step"]
+            assert step["verdict"] == verdict
+            assert (step["change_low"] > 0) == (verdict == "slower") and step["change_low"] <= step["change_high"]
+            held += step["change_low"] <= forward_ms - 6.0 <= step["change_high"]
+        assert held >= 18
+
+
+def test_a_change_below_one_percent_is_no_difference():
+    made = compared(measured(6.0, spread=0), measured(6.05, spread=0))
+    assert made["verdict"] == "no_difference" and times(made)["step"]["change"] == pytest.approx(0.05)
+    assert "which is within 1 %" in " ".join(made.text().split())
+    assert compared(measured(6.0, spread=0), measured(6.2, spread=0))["verdict"] == "slower"
+
+
+def test_loading_and_computing_are_told_apart():
+    made = compared(measured(load_ms=8), measured(load_ms=2, seed=2))
+    assert made["judged"] == "step" and made["verdict"] in ("within_noise", "no_difference")
+    assert times(made)["data"]["verdict"] == "faster"
+    first, second = made.text().split("loading ")[:2]
+    assert first.startswith("verdict") and "it is faster: the median batch is loaded in" in " ".join(second.split())
+
+
+def test_few_values_are_too_few():
+    made = compared(measured(batches=5), measured(20.0, batches=5))
+    assert made["verdict"] == "not_judged" and {row["reason"] for row in made["times"]} == {"few_values"}
+    assert "too few values to tell" in made.text()
+    assert compared(measured(batches=6), measured(20.0, batches=6))["verdict"] == "slower"
+
+
+def test_values_are_those_of_the_statistics():
+    row = measured(batches=7).time("step")
+    assert len(row["values"]) == row["count"] == 7 and sorted(row["values"])[3] == row["median"]
+    with sim.Device() as device:
+        many = vramscope.measure_latency(lambda: device.advance(MS), iterations=5000, warmup=1).time("latency")
+    assert many["count"] == 5000 and len(many["values"]) == 4096
+
+
+def test_documents_without_values_have_medians_alone(tmp_path):
+    document = dict(measured())
+    for row in document["times"]:
+        del row["values"]
+    (tmp_path / "old.json").write_text(json.dumps(document))
+    made = compared(tmp_path / "old.json", measured(9.0))
+    step = times(made)["step"]
+    assert (step["verdict"], step["reason"], step["change_low"]) == ("not_judged", "no_values", None)
+    assert step["change"] == pytest.approx(3, abs=0.5)
+
+
+def test_memory_is_compared_by_phase():
+    made = compared(measured(mib=100), measured(mib=60))
+    peaks = {row["path"]: (row["verdict"], row["change_bytes"], row["change_delta_bytes"]) for row in made["memory"]}
+    assert peaks["forward"] == ("less", -40 << 20, -40 << 20) and peaks["copy"][0] == "equal"
+    assert {row["path"]: row["verdict"] for row in compared(measured(mib=60), measured(mib=100))["memory"]}["forward"] == "more"
+
+
+def test_paths_objects_and_diagnoses_are_one(tmp_path):
+    before, after = measured(), measured(5.0, seed=2)
+    (tmp_path / "after.json").write_text(after.json())
+    diagnosis = {"schema": "vramscope.diagnosis/1", "tool": "1.0.0", "verdict": {"kind": "x"}, "measurement": dict(before)}
+    (tmp_path / "before.json").write_text(json.dumps(diagnosis))
+    wanted = compared(before, after)
+    for a, b in ((before, str(tmp_path / "after.json")), (tmp_path / "before.json", after),
+                 (str(tmp_path / "before.json").encode(), tmp_path / "after.json")):
+        made = compared(a, b)
+        assert made["times"] == wanted["times"] and made["memory"] == wanted["memory"]
+    assert (wanted["a"]["path"], wanted["b"]["path"]) == ("(before)", "(after)")
+    assert wanted["a"]["size_bytes"] == len(before.json())
+    assert "A: (before): measurement of training" in wanted.text() and wanted.csv().startswith("name,")
+
+
+def test_a_limit_gives_a_verdict():
+    before, after = measured(), measured(7.0)
+    assert vramscope.compare(before, after).verdict is None
+    assert vramscope.compare(before, after, fail_over="2ms").verdict is True
+    assert vramscope.compare(before, after, fail_over="2%").verdict is False
+    assert vramscope.compare(after, before, fail_over="0%").verdict is True
+    with pytest.raises(vramscope.Error, match="fail_over takes a time"):
+        vramscope.compare(before, after, fail_over="5MiB")
+
+
+def test_traces_are_compared_as_diff_does(tmp_path):
+    a, b = (write(tmp_path, name, trace(steps(*lengths))) for name, lengths in (("a", (1000, 1010, 1020)), ("b", (1500, 1510, 1520))))
+    with vramscope.load(a) as one, vramscope.load(b) as other:
+        made = vramscope.compare(one, other, fail_over="10%")
+        assert made["step"] == vramscope.compare(a, other)["step"] == vramscope.compare(a, b)["step"]
+    assert made["schema"] == "vramscope.trace-diff/1" and made.verdict is False and "B is slower" in made.text()
+    with pytest.raises(ValueError, match="closed"):
+        vramscope.compare(one, b)
+
+
+def test_what_cannot_be_compared(tmp_path):
+    good = measured()
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(good.json().replace('"count": 40', '"count": -1'))
+    for before, after, status, words in (
+            (good, TRACE, "usage", "nothing that could be compared"), (TRACE, good, "usage", "nothing that could be compared"),
+            (good, ROOT / "examples" / "oom.pickle", "usage", "Recording.diff"), (good, wrong, "corrupt", "times\\[0\\].count"),
+            (good, tmp_path / "missing", "io", "missing"),
+            (good, vramscope.measure_latency(lambda: None, iterations=1), "usage", "measured different things")):
+        with pytest.raises(vramscope.Error, match=words) as raised:
+            vramscope.compare(before, after)
+        assert raised.value.status == status
+    for nonsense in (None, 7, {"schema": 1}):
+        with pytest.raises(TypeError):
+            vramscope.compare(good, nonsense)
+    with pytest.raises(vramscope.Error, match="vramscope compare holds two"):
+        vramscope.load(ROOT / "examples" / "measurements" / "before.json")
