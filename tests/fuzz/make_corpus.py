@@ -52,6 +52,21 @@ HAND_JSON = {
     "not-numbers": b"[1e400, -0.5E-3, NaN, -Infinity]", "surrogates": rb'{"device_traces": [[{"action": "\ud83d\ude00\ud83d\/\n\"", "size": 1.5e3}]]}',
     "indented": b"\xef\xbb\xbf\n" + json.dumps(tiny.bare(), indent=1).encode()}
 
+# Each member of a measurement, and what may be wrong with one.
+MEASURED = b'{"schema":"vramscope.measurement/1","tool":"1.0.0","what":"training","times":[%s],"phases":[%s],"figures":[%s],"conditions":{%s},"notes":[]}'
+TIME = b'{"name":"step","unit":"ms","clock":"device","count":7,"median":2.5,"values":[1,2,2.5,3e0,0.25,4,5]}'
+PHASE = b'{"path":["a","b"],"device":0,"peak_bytes":4096,"peak_delta_bytes":null}'
+FIGURE = b'{"name":"throughput","unit":"samples/s","clock":null,"value":64.5}'
+UNDER = b'"model":"Net","batch_size":64,"input_shape":[3,32],"cudnn_benchmark":true,"gpu":null'
+WHOLE = MEASURED % (TIME, PHASE, FIGURE, UNDER)
+HAND_MEASURED = {
+    "whole": WHOLE, "empty": MEASURED % (b"", b"", b"", b""), "diagnosis": b'{"schema":"vramscope.diagnosis/1","x":[{}],"measurement":' + WHOLE + b"}",
+    "without-values": MEASURED % (TIME.replace(b',"values":[1,2,2.5,3e0,0.25,4,5]', b""), b"", b"", b""),
+    "huge": MEASURED % (TIME.replace(b"3e0", b"1e308"), b"", FIGURE.replace(b"64.5", b"1e308"), b""), "infinite": MEASURED % (TIME.replace(b"3e0", b"1e999"), b"", b"", b""),
+    "not-a-number": MEASURED % (TIME.replace(b"3e0", b"NaN"), b"", b"", b""), "twice": MEASURED % (TIME + b"," + TIME, b"", b"", b""),
+    "null": MEASURED % (TIME.replace(b"2.5,", b"null,", 1), b"", b"", b""), "cut": WHOLE[:200], "other": WHOLE.replace(b"ment/1", b"ment/2"),
+    "escapes": WHOLE.replace(b'"step"', rb'"\u001b[2J\ud800"')}
+
 # Each kind of damage that a trace is read past, and the forms of a good one.
 EVENT = b'{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":"stream 7","ts":5.25,"dur":3,"args":{"External id":7,"Input Dims":[[2,3],[]]}}'
 HAND_TRACES = {
@@ -188,6 +203,8 @@ def seeds():
         yield "pickle", name, data
     for name, data in HAND_JSON.items():
         yield "json", name, data
+    for name, data in HAND_MEASURED.items():
+        yield "measurement", name, data
     for name, data in HAND_TRACES.items():
         yield "trace", name, data
     for name, data in HAND_TIMELINES.items():
