@@ -1,6 +1,7 @@
 """Row D31: two measurements on simulated devices, before a change and after it; and two traces."""
 import json
 import random
+import runpy
 
 import pytest
 import vramscope
@@ -159,6 +160,21 @@ def test_traces_are_compared_as_diff_does(tmp_path):
     assert made["schema"] == "vramscope.trace-diff/1" and made.verdict is False and "B is slower" in made.text()
     with pytest.raises(ValueError, match="closed"):
         vramscope.compare(one, b)
+
+
+def test_rows_are_columns():
+    made = vramscope.compare(measured(), measured(7.0))
+    times = made.table("times")
+    assert list(times["name"]) == [row["name"] for row in made["times"]]
+    assert list(times["change"]) == pytest.approx([row["change"] for row in made["times"]])
+
+
+def test_the_bundled_measurements_are_what_their_program_makes():
+    folder = ROOT / "examples" / "measurements"
+    program = runpy.run_path(str(folder / "measure.py"))
+    for name, how in program["MADE"].items():
+        bundled = json.loads((folder / f"{name}.json").read_text())
+        assert {**program["measured"](**how), "tool": bundled["tool"]} == bundled
 
 
 def test_what_cannot_be_compared(tmp_path):
