@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+from typing import cast
 
 from vramscope import _core
 from vramscope.measuring.measure import Measurement
@@ -9,15 +10,17 @@ from vramscope.measuring.measure import Measurement
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
     from vramscope.files import Path
+    from vramscope.measuring.diagnosis import Diagnosis
 
 __all__ = ["compare"]
 
 
-def compare(before: Measurement | _core.Trace | Path, after: Measurement | _core.Trace | Path, *,
+def compare(before: Measurement | Diagnosis | _core.Trace | Path,
+            after: Measurement | Diagnosis | _core.Trace | Path, *,
             fail_over: str | None = None) -> _core.Result:
     """Whether a change helped: row D31; a Result as `vramscope compare` gives it.
 
-    before, after: a Measurement each, or the path of its JSON or of a diagnosis with one, in JSON;
+    before, after: a Measurement each, a Diagnosis, which has one, or the path of the JSON of either;
     or a Trace each, or its path. Of measurements the Result has for each time that both have the
     medians, their change with its interval, and what it is called: "faster", "slower",
     "no_difference", "within_noise", or "not_judged" with the reason. "verdict" is that of "judged",
@@ -40,10 +43,11 @@ def compare(before: Measurement | _core.Trace | Path, after: Measurement | _core
     return _core._compare(_side(before), _side(after), fail_over)
 
 
-def _side(given: Measurement | _core.Trace | Path) -> str | bytes | _core.Trace:
+def _side(given: Measurement | Diagnosis | _core.Trace | Path) -> str | bytes | _core.Trace:
     """A path as str, the JSON of a measurement as bytes, a trace as it is."""
-    if isinstance(given, Measurement):
-        return given.json().encode()
     if isinstance(given, _core.Trace):
         return given
-    return os.fsdecode(given)
+    measured = getattr(given, "measurement", given)
+    if isinstance(measured, Measurement):
+        return measured.json().encode()
+    return os.fsdecode(cast("Path", given))

@@ -142,6 +142,20 @@ def test_paths_objects_and_diagnoses_are_one(tmp_path):
     assert "A: (before): measurement of training" in wanted.text() and wanted.csv().startswith("name,")
 
 
+def test_two_diagnoses_are_compared(tmp_path):
+    made = []
+    for ms in (2, 3):
+        with sim.Device() as device:
+            made.append(vramscope.diagnose(None, [b"batch"] * 30, step=lambda batch: device.advance(ms * MS)))
+    paths = [tmp_path / "before.json", tmp_path / "after.json"]
+    for found, path in zip(made, paths):
+        found.save(path)
+    for before, after in (made, paths, (made[0], paths[1])):
+        step = times(compared(before, after))["step"]
+        assert (step["verdict"], step["change"], step["change_ratio"]) == ("slower", 1.0, 0.5)
+    assert compared(made[0], made[0])["verdict"] == "no_difference"
+
+
 def test_a_limit_gives_a_verdict():
     before, after = measured(), measured(7.0)
     assert vramscope.compare(before, after).verdict is None
@@ -174,7 +188,11 @@ def test_the_bundled_measurements_are_what_their_program_makes():
     program = runpy.run_path(str(folder / "measure.py"))
     for name, how in program["MADE"].items():
         bundled = json.loads((folder / f"{name}.json").read_text())
-        assert {**program["measured"](**how), "tool": bundled["tool"]} == bundled
+        made = program["measured"](**how)
+        for member in ("times", "phases", "conditions", "notes"):
+            assert made[member] == bundled[member]
+        for row in bundled["figures"]:  # of sums, whose last digit is no promise
+            assert made.figure(row["name"]) == (None if row["value"] is None else pytest.approx(row["value"]))
 
 
 def test_what_cannot_be_compared(tmp_path):
