@@ -29,7 +29,8 @@ class Diagnosis(Mapping[str, Any]):
     Members: `schema`, `tool`; `measurement`, the baseline as a Measurement has it; `bottleneck`, with
     `kind` ("data", "device", "host", "mixed" or "unknown"), `text`, `evidence` and `threshold`;
     `training`, the times that it was judged by; `trace`, what Trace.report() says of the recorded
-    steps, or None; `seconds`, what each part took; `notes`.
+    steps, or None; `seconds`, what each part took; `notes`; `checklist`, which phases of the method
+    have their evidence (the last, whether a change helped, is what vramscope.compare() tells).
 
     measurement: the baseline, which vramscope.compare() takes. trace: the opened Trace; None where
     nothing was recorded. KeyError is raised for a member that there is not.
@@ -54,6 +55,7 @@ class Diagnosis(Mapping[str, Any]):
             "training": method["training"],
             "trace": None if trace is None else _plain(trace.report()),
             "seconds": seconds, "notes": notes}
+        self._document["checklist"] = _checklist(self._document)
 
     def __getitem__(self, key: str) -> Any:
         return self._document[key]
@@ -101,6 +103,14 @@ class Diagnosis(Mapping[str, Any]):
 
     def __str__(self) -> str:
         return self.text()
+
+
+def _checklist(found: dict[str, Any]) -> dict[str, bool]:
+    """Whether each phase of the method has what it needs."""
+    training, trace = found["training"], found["trace"] or {}
+    return {"baseline": training["steps"] > 0, "kind": found["bottleneck"]["kind"] != "unknown",
+            "component": training["forward_ns"] is not None or bool(trace.get("modules")),
+            "operation": bool(trace.get("ops"))}
 
 
 def _labelled(label: str, text: str, width: int) -> str:

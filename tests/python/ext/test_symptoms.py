@@ -65,6 +65,12 @@ def test_each_symptom_of_the_row_has_its_place():
         assert any(symptom in title for title in titles), symptom
 
 
+def test_what_other_tools_are_for():
+    """Row D32."""
+    behind = PAGE.partition("## What this is not for")[2]
+    assert "Nsight Compute" in behind and "`nsys profile`" in behind
+
+
 def test_names_of_the_page_are_there():
     for name in re.findall(r"vramscope\.(\w+)", PAGE):
         assert hasattr(vramscope, name) or name == "pickle", name

@@ -92,6 +92,13 @@ def test_the_page(device):
     assert "No operator was recorded: torch.profiler alone records operators" in " ".join(page.split())
 
 
+def test_which_phases_have_their_evidence(device):
+    """Row D31: without torch there is no component and no operation; without a batch nothing at all."""
+    assert diagnosed(device, 30, 10)["checklist"] == {"baseline": True, "kind": True, "component": False, "operation": False}
+    assert diagnosed(device, 1, 10)["checklist"]["kind"] is False
+    assert set(vramscope.diagnose(None, [], step=len)["checklist"].values()) == {False}
+
+
 def test_names_are_text(device):
     def hostile(batch):
         device.advance(MS)
@@ -218,11 +225,12 @@ def trained():
 
 
 def test_a_training_has_its_phases(trained):
-    found, _ = trained()
+    found, _ = trained(util=60)
     validate(json.loads(found.json()))
     training = found["training"]
     assert training["forward_ns"] == pytest.approx(6 * MS, rel=0.01) and training["backward_ns"] == pytest.approx(11 * MS, rel=0.01)
     assert "phases   of a step: backward 11.0 ms (" in str(found)
+    assert found["checklist"] == dict.fromkeys(("baseline", "kind", "component", "operation"), True)
     assert training["on_device"] and training["samples_per_second"] == pytest.approx(64 / 0.028, rel=0.02)
 
 

@@ -33,6 +33,7 @@ def test_a_diagnosis_is_whole(real, name):
     assert "training Sequential on cpu, 8 samples a batch, float32" in page
     assert len(document["trace"]["steps"]) == 3 and document["trace"]["step_source"] == "profiler"
     assert document["training"]["steps"] == 6 and not document["training"]["on_device"]
+    assert set(document["checklist"].values()) == {True}
     assert "missing" not in page  # of a model on the CPU nothing is
 
 
