@@ -44,6 +44,8 @@ from vramscope.measuring.measure import measure_training as measure_training
 from vramscope.measuring.measure import measure_utilisation as measure_utilisation
 from vramscope.measuring.profiled import profile_call as profile_call
 from vramscope.measuring.profiled import profile_training as profile_training
+from vramscope.measuring.traffic import Traffic as Traffic
+from vramscope.measuring.traffic import measure_traffic as measure_traffic
 from vramscope.objects.cycles import watch_cycles as watch_cycles
 from vramscope.objects.model import model_size as model_size
 from vramscope.objects.model import summary as summary
@@ -85,6 +87,7 @@ __all__ = [
     "Thresholds",
     "Trace",
     "Tracker",
+    "Traffic",
     "VramscopeNote",
     "category_rules",
     "checkpoint",
@@ -100,6 +103,7 @@ __all__ = [
     "is_own",
     "load",
     "measure_latency",
+    "measure_traffic",
     "measure_training",
     "measure_utilisation",
     "merge",

@@ -12,7 +12,7 @@ from conftest import ROOT, program
 
 SCHEMAS = sorted(p.name[:-len(".schema.json")] for p in (ROOT / "docs" / "schema").glob("*.schema.json"))
 # The others are no answers of rows: shared parts, other tools' forms, and the sets of those here.
-OTHERS = ("common", "diagnosis", "doctor", "export", "measurement", "pytest", "python-doctor", "run", "tracking")
+OTHERS = ("common", "diagnosis", "doctor", "export", "measurement", "pytest", "python-doctor", "run", "tracking", "traffic")
 VERBS = [s for s in SCHEMAS if s not in OTHERS and not s.endswith("-set")]
 WITHOUT_ROWS = ("method",)  # which has no CSV
 COMMON = {"schema", "tool"}  # of every document

@@ -118,4 +118,19 @@ with vramscope.profile_training(model, clean, criterion=criterion, optimizer=opt
 with vramscope.profile_call(model, torch.randn(4, 3, 32, 32), iterations=2, path="call.json") as trace:
     answers["call"] = [trace.ops(by="shapes").to_dict(), trace.modules().to_dict()["modules"]]
 answers["after the call"] = model.training
+
+
+class Moving(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inside = nn.Linear(64, 32)
+
+    def forward(self, data):
+        wide = torch.relu(data.expand(16, 64))  # of one row, which is read once
+        wide.add_(1)
+        return self.inside(wide).view(-1)
+
+
+traffic = vramscope.measure_traffic(Moving(), torch.randn(1, 64), iterations=2)
+answers["traffic"] = [json.loads(traffic.json()), traffic.text()]
 print(json.dumps(answers), file=sys.stdout)

@@ -80,6 +80,22 @@ def test_a_training_is_profiled(real):
     assert any("Conv2d" in row["path"] for row in found["modules"]) and found["memory"]
 
 
+def test_what_operators_move(real):
+    """Row D26: by the tensors alone, in bytes of four to an element; a view moves none."""
+    document, text = real["traffic"]
+    validate(document)
+    rows = {row["name"]: row for row in document["operators"]}
+    assert {name: (row["calls"], row["bytes"]) for name, row in rows.items()} == {
+        "aten::relu": (1, 4 * (64 + 16 * 64)), "aten::add_": (1, 4 * 2 * 16 * 64),
+        "aten::addmm": (1, 4 * (16 * 64 + 64 * 32 + 32 + 16 * 32))}
+    assert list(rows) == ["aten::addmm", "aten::add_", "aten::relu"]
+    for row in rows.values():
+        assert row["bytes_per_second"] == pytest.approx(row["bytes"] / row["seconds"])
+        assert row["of_copy"] == pytest.approx(row["bytes_per_second"] / document["copy"]["bytes_per_second"])
+    assert document["copy"]["bytes_per_second"] > 1e8 and document["copy"]["clock"] == "host"
+    assert "aten::addmm" in text and "GB/s, by the host's clock." in text
+
+
 def test_calls_of_a_model_are_profiled(real, folder):
     ops, modules = real["call"]
     shaped = [row for row in ops["ops_by"] if row["name"] == "aten::mkldnn_convolution"]
