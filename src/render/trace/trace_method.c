@@ -18,6 +18,8 @@
 #include "render/trace/trace_findings.h"
 #include "render/trace/trace_phases.h"
 #include "render/trace/trace_words.h"
+#include "render/write/escape.h"
+#include "render/write/text.h"
 
 enum { ROWS_SHOWN = 3 };
 
@@ -149,6 +151,17 @@ static const char *no_modules(const struct trace_report *r)
     return "no frames of modules are in the trace";
 }
 
+/* Paths of modules differ at their ends. */
+static void put_path(struct buf *to, const struct style *style, str path)
+{
+    enum { PATH_MOST = 60 };
+    struct buf escaped;
+    buf_init(&escaped, SIZE_MAX / 2);
+    escape_text(&escaped, path, style->ascii);
+    text_fit(to, style, buf_slice(&escaped), PATH_MOST, CUT_START);
+    buf_end(&escaped, to);
+}
+
 /* Times of the host hold Python's own, of which the whole is not known. */
 static void put_modules(struct buf *to, const struct style *style, const struct trace_report *r)
 {
@@ -161,7 +174,7 @@ static void put_modules(struct buf *to, const struct style *style, const struct 
         buf_text(&line, i > 0        ? ", "
                         : on_device ? "on the device, by itself: "
                                     : "on the host, by itself: ");
-        trace_name(&line, style, shown[i]->path);
+        put_path(&line, style, shown[i]->path);
         buf_char(&line, ' ');
         put_part(&line, own_ns(shown[i], on_device),
                  on_device ? r->figures.tables.device_ns : 0);
