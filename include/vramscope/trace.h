@@ -127,7 +127,7 @@ VRS_API enum vrs_status vrs_trace_report_check(const struct vrs_trace_options *o
 
 /* What was measured of a training without a profiler: medians of its steps in seconds, of the loading
  * the mean, since workers give batches out in bursts; each below 0 (or NaN) where it was not
- * measured. */
+ * measured.  All members are to be set: 0 is a measurement. */
 struct vrs_measured {
     size_t size;
     const char *of;  /* shown: the model, its device, its batches */

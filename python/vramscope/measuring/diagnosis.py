@@ -9,9 +9,11 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from typing import Any, cast
 
 from vramscope import _core, files
+from vramscope.measuring import profiled
 from vramscope.measuring.clocks import Clock, clock_for
 from vramscope.measuring.measure import Measurement, check_counts
 from vramscope.measuring.mode import in_mode
@@ -32,8 +34,8 @@ class Diagnosis(Mapping[str, Any]):
     steps, or None; `seconds`, what each part took; `notes`; `checklist`, which phases of the method
     have their evidence (the last, whether a change helped, is what vramscope.compare() tells).
 
-    measurement: the baseline, which vramscope.compare() takes. trace: the opened Trace; None where
-    nothing was recorded. KeyError is raised for a member that there is not.
+    measurement: the baseline, which vramscope.compare() takes. trace: the opened Trace, for you to
+    close; None where nothing was recorded. KeyError is raised for a member that there is not.
 
     >>> import vramscope
     >>> from vramscope import sim
@@ -53,7 +55,7 @@ class Diagnosis(Mapping[str, Any]):
             "schema": "vramscope.diagnosis/1", "tool": _core.version(),
             "measurement": dict(measurement), "bottleneck": method["bottleneck"],
             "training": method["training"],
-            "trace": None if trace is None else _plain(trace.report()),
+            "trace": None if trace is None else trace.report().to_dict(),
             "seconds": seconds, "notes": notes}
         self._document["checklist"] = _checklist(self._document)
 
@@ -99,7 +101,8 @@ class Diagnosis(Mapping[str, Any]):
         lines = [("time", f"{took}; of {self['seconds']['budget']:g} s that it might take"),
                  *(("note", note) for note in [*self["notes"], *self.measurement["notes"]])]
         width = how.get("width") or 80
-        return self._method.text(**how) + "\n".join(_labelled(*line, width) for line in lines)
+        return self._method.text(**how) + "\n".join(
+            _labelled(*line, width, bool(how.get("ascii"))) for line in lines)
 
     def __str__(self) -> str:
         return self.text()
@@ -113,15 +116,12 @@ def _checklist(found: dict[str, Any]) -> dict[str, bool]:
             "operation": bool(trace.get("ops"))}
 
 
-def _labelled(label: str, text: str, width: int) -> str:
+def _labelled(label: str, text: str, width: int, in_ascii: bool) -> str:
     import textwrap
+    text = "".join(c if c.isprintable() and not (in_ascii and ord(c) > 126) else ascii(c)[1:-1]
+                   for c in text)
     return textwrap.fill(text, width, initial_indent=f"{label:9}", subsequent_indent=" " * 9,
                          break_on_hyphens=False)
-
-
-def _plain(result: _core.Result) -> Any:
-    import json
-    return json.loads(result.json())
 
 
 class _Teller:
@@ -171,7 +171,8 @@ def _shown(measurement: Measurement) -> str:
         words[0] += f" on {under['device']}"
     if under["batch_size"] is not None:
         words.append(f"{under['batch_size']} samples a batch")
-    return ", ".join([*words, *([under["dtype"]] if under["dtype"] else [])])
+    words += [under["dtype"]] if under["dtype"] else []
+    return ", ".join(words).replace("\0", "\\x00")  # which would end a text of C
 
 
 def _judged(measurement: Measurement, clock: Clock, trace: _core.Trace | None) -> _core.Result:
@@ -218,8 +219,9 @@ def diagnose(model: Any, loader: Iterable[Any], *, step: Callable[[Any], object]
     is under way is ended after the step that it is in. trace: where the recorded trace is kept.
     progress: is told in words how far it is; None tells a terminal, False nobody.
 
-    What the program's parts raise is raised, and workers are ended before. ValueError for counts
-    below 1, and where neither step nor criterion and optimizer are given.
+    What the program's parts raise is raised, and workers are ended before; OSError where `trace`
+    cannot be written. ValueError for counts below 1, and where neither step nor criterion and
+    optimizer are given.
 
     >>> import vramscope
     >>> from vramscope import sim
@@ -233,6 +235,7 @@ def diagnose(model: Any, loader: Iterable[Any], *, step: Callable[[Any], object]
     ('data', 'loading a batch takes 30.0 ms, and the step that follows computes for 2.00 ms')
     """
     check_counts(batches=batches, warmup=warmup, steps=steps)
+    profiled.check_place(trace)
     if not 0 < seconds < math.inf:
         raise ValueError(f"seconds is a number above 0, not {seconds!r}")
     parts, tell = _parts(model, step, criterion, optimizer), _Teller(progress)
@@ -248,16 +251,11 @@ def diagnose(model: Any, loader: Iterable[Any], *, step: Callable[[Any], object]
         took[name] = (now - since) / 1e9
         return now
     try:
-        tell(f"baseline: {warmup} + {batches} steps, at most {seconds * _BASELINE_SHARE:g} s")
-        counts = Counts(batches, warmup, until(_BASELINE_SHARE))
-        if step is None:
-            with in_mode(model, training=True):
-                measurement = measure(parts, model, loaded, counts, clock, loader)
-                now = take("baseline", begun)
-                found = _record(parts, loaded, loader, steps, clock, until(1), trace, tell, notes)
-        else:
-            measurement = measure(parts, step if model is None else model, loaded, counts, clock,
-                                  loader)
+        # What step() trains has its mode from whoever wrote it.
+        with nullcontext() if step is not None else in_mode(model, training=True):
+            tell(f"baseline: {warmup} + {batches} steps, at most {seconds * _BASELINE_SHARE:g} s")
+            measurement = measure(parts, step if model is None else model, loaded,
+                                  Counts(batches, warmup, until(_BASELINE_SHARE)), clock, loader)
             now = take("baseline", begun)
             found = _record(parts, loaded, loader, steps, clock, until(1), trace, tell, notes)
     finally:
@@ -275,21 +273,27 @@ def _record(parts: list[Part], loaded: Batches, loader: Iterable[Any], steps: in
             until_ns: int, path: files.Path | None, tell: _Teller,
             notes: list[str]) -> _core.Trace | None:
     """The trace of a few steps; None, with a note, where there is none."""
-    from vramscope.measuring import profiled
     if profiled.profiler_module() is None:
         notes.append("No operator was recorded: " + profiled.NO_PROFILER + ".")
+        return None
+    if profiled.is_recording():
+        notes.append("No operator was recorded: a profiler of torch runs already, whose recording "
+                     "that would have ended.")
         return None
     if clock.host_ns() >= until_ns:
         notes.append("No operator was recorded: the time ran out in the baseline.")
         return None
     tell(f"recording: 1 + {steps} steps under torch.profiler")
     try:
-        found = profiled.record_steps(parts, loaded, loader, steps=steps, warmup=1, path=path,
-                                      may_go_on=lambda: clock.host_ns() < until_ns)
+        found, done = profiled.record_steps(parts, loaded, loader, steps=steps, warmup=1, path=path,
+                                            may_go_on=lambda: clock.host_ns() < until_ns)
     except _core.Error as error:  # the baseline stays
         notes.append(f"What torch.profiler recorded could not be read: {error}")
         return None
     if found is None:
         notes.append("No operator was recorded: the loader gave no further batch, or the time ran "
                      "out.")
+    elif done < steps:
+        notes.append(f"{done} of {steps} steps were recorded: the loader gave no further batch, or "
+                     "the time ran out.")
     return found

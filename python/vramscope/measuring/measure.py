@@ -80,6 +80,7 @@ def conditions(model: Any, batch: Any = None, *, dataloader: Any = None) -> dict
     """
     torch = sys.modules.get("torch")
     place, backend = device_of(model), backends.auto()
+    workers = getattr(dataloader, "num_workers", None)
     shape = [int(size) for size in getattr(batch, "shape", ())]
     training = getattr(model, "training", None)
     dtype: Any = next((getattr(p, "dtype", None) for p in _parameters(model)), None)
@@ -97,7 +98,7 @@ def conditions(model: Any, batch: Any = None, *, dataloader: Any = None) -> dict
         "device": None if place is None else str(place),
         "dtype": None if dtype is None else str(dtype).removeprefix("torch."),
         "mode": None if training is None else "train" if training else "eval",
-        "num_workers": getattr(dataloader, "num_workers", None),
+        "num_workers": workers if isinstance(workers, int) else None,
         "cudnn_benchmark": benchmark,
         "gpu": None if on_host else backend.device_name(getattr(place, "index", None)),
     }
@@ -174,11 +175,17 @@ class Measurement(Mapping[str, Any]):
 
 
 def _values(times: list[float]) -> list[float]:
-    """All of them, or of many a part that is spread evenly over the measurement."""
+    """All of them, or of many a part that is spread over the measurement.
+
+    Of each stretch one is drawn, since every k-th might be one that workers give out at once.
+    """
     count = len(times)
     if count <= _MOST_VALUES:
         return times
-    return [times[i * count // _MOST_VALUES] for i in range(_MOST_VALUES)]
+    import random
+    draw = random.Random(count).randrange
+    ends = [i * count // _MOST_VALUES for i in range(_MOST_VALUES + 1)]
+    return [times[draw(begin, end)] for begin, end in zip(ends, ends[1:])]
 
 
 def _time(name: str, clock: str, times: list[float], warmup: int) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Work under torch.profiler, whose trace our own core reads: operators, modules, memory, what to change."""
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from vramscope import files
     from vramscope.measuring.training_loop import Part
 
-__all__ = ["activities", "profile_call", "profile_training", "profiler_module", "record_steps"]
+__all__ = ["activities", "check_place", "profile_call", "profile_training", "profiler_module",
+           "record_steps"]
 
 NO_PROFILER = ("torch.profiler alone records operators, and PyTorch is not imported here: run this "
                "where a model of PyTorch is")
@@ -52,13 +54,36 @@ def _needed() -> Any:
     return profiler
 
 
-def _recorded(steps: Callable[[Any], None], warmup: int, active: int,
-              path: files.Path | None) -> _core.Trace | None:
-    """The trace of what steps() does under a profiler, of which the first are not recorded; None
-    where it ended before one was."""
+def check_place(path: files.Path | None) -> None:
+    """OSError where a trace could not be kept, before anything is recorded."""
+    if path is None:
+        return
+    folder = os.path.dirname(os.path.realpath(os.fsdecode(path)))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
+
+
+def is_recording() -> bool:
+    """Whether a profiler of torch runs already: another one would end its recording."""
+    torch = sys.modules.get("torch")
+    enabled = getattr(getattr(torch, "autograd", None), "_profiler_enabled", None)
+    return bool(enabled is not None and enabled())
+
+
+def _recorded(run: Callable[[Any], int], warmup: int, active: int,
+              path: files.Path | None) -> tuple[_core.Trace | None, int]:
+    """(the trace of what run() does under a profiler, how many steps of it are recorded).
+
+    run: takes the profiler, and returns how many steps it did, of which the first `warmup` are not
+    recorded. The trace is None where no other was done.
+    """
     import shutil
     import tempfile
     profiler = _needed()
+    if is_recording():
+        raise _core._usage("a profiler of torch runs already, whose recording this would end")
     with tempfile.TemporaryDirectory(prefix="vramscope-") as folder:
         # A name that ends so says to torch that it is to be packed.
         packs = path is None or os.fsdecode(path).endswith(".gz")
@@ -70,17 +95,18 @@ def _recorded(steps: Callable[[Any], None], warmup: int, active: int,
                 activities=activities(profiler), on_trace_ready=write, record_shapes=True,
                 schedule=profiler.schedule(wait=0, warmup=warmup, active=active, repeat=1),
                 profile_memory=True, with_stack=True) as prof:
-            steps(prof)
-        if not os.path.exists(at):
-            return None
-        if path is not None:
-            with open(at, "rb") as written:
+            done = run(prof) - warmup
+        if done < 1 or not os.path.exists(at):
+            return None, 0
+        with open(at, "rb") as written:
+            if path is not None:
                 write_whole(path, lambda file: shutil.copyfileobj(written, file))
-            at = os.fsdecode(path)
-        found = _core.load(at)
+                found = _core.load(path)
+            else:
+                found = _core.load(written)
     if not isinstance(found, _core.Trace):
-        raise TypeError(f"torch.profiler wrote no trace to {at}")
-    return found
+        raise _core._usage("torch.profiler wrote what is no trace")
+    return found, done
 
 
 class _Loading:
@@ -102,25 +128,30 @@ class _Loading:
 
 def record_steps(parts: list[Part], batches: Iterator[Any], loader: Any, *, steps: int, warmup: int,
                  may_go_on: Callable[[], bool] = lambda: True,
-                 path: files.Path | None = None) -> _core.Trace | None:
-    """A trace of so many steps on batches, each part of a step in a range; None where there were none.
+                 path: files.Path | None = None) -> tuple[_core.Trace | None, int]:
+    """(a trace of so many steps on batches, how many it has), each part of a step in a range.
 
-    loader: whose batches they are. may_go_on: whether there is time for another step.
+    A step of the trace is a step and the loading of the next batch, so that one that is not done
+    begins no step: a batch more than is trained on is loaded. loader: whose batches they are.
+    may_go_on: whether there is time for another step.
     """
     loading = _Loading(batches, loader)
 
-    def run(prof: Any) -> None:
-        for _ in range(warmup + steps):
-            given = loading.next() if may_go_on() else _END
-            if given is _END:
-                break
+    def run(prof: Any) -> int:
+        done, given = 0, first
+        while given is not _END:
             for name, work in parts:
                 # A step of one part is the profiler's own range.
                 with profiler_range(f"## {name} ##") if len(parts) > 1 else nullcontext():
                     given = work(given)
-            given = None
+            done += 1
+            given = loading.next() if may_go_on() else _END
+            if given is _END or done == warmup + steps:
+                break
             prof.step()
-    return _recorded(run, warmup, steps, path)
+        return done
+    first = loading.next() if may_go_on() else _END
+    return (None, 0) if first is _END else _recorded(run, warmup, steps, path)
 
 
 def profile_training(model: Any, dataloader: Iterable[Any], *, criterion: Callable[..., Any],
@@ -148,6 +179,7 @@ this where a model of PyTorch is
     """
     from vramscope.measuring.training_loop import Batches, parts_of
     check_counts(steps=steps, warmup=warmup)
+    check_place(path)
     _needed()
     parts = parts_of(model, criterion, optimizer)
     batches = Batches(dataloader, clock_for(model), again=True)
@@ -156,8 +188,8 @@ this where a model of PyTorch is
             for _, given in zip(range(warmup - 1), batches):
                 for _, work in parts:
                     given = work(given)
-            found = record_steps(parts, batches, dataloader, steps=steps, warmup=min(warmup, 1),
-                                 path=path)
+            found, _ = record_steps(parts, batches, dataloader, steps=steps, warmup=min(warmup, 1),
+                                    path=path)
     finally:
         batches.close()
     if found is None:
@@ -187,19 +219,21 @@ def profile_call(model: Any, *inputs: Any, iterations: int = 3, warmup: int = 3,
 this where a model of PyTorch is
     """
     check_counts(iterations=iterations, warmup=warmup)
-    moved = [_move(model, value) for value in inputs]
+    check_place(path)
     _needed()
+    clock, moved = clock_for(model), [_move(model, value) for value in inputs]
+    count = min(warmup, 1) + iterations
 
-    def run(prof: Any) -> None:
-        for _ in range(min(warmup, 1) + iterations):
+    def run(prof: Any) -> int:
+        for _ in range(count):
             model(*moved)
             clock.wait()
             prof.step()
-    clock = clock_for(model)
+        return count
     with in_mode(model, training=False), no_grad():
         for _ in range(warmup - 1):
             model(*moved)
-        found = _recorded(run, min(warmup, 1), iterations, path)
+        found, _ = _recorded(run, min(warmup, 1), iterations, path)
     if found is None:
-        raise _core._usage("torch.profiler recorded no call")
+        raise _core._usage("torch.profiler wrote no trace")
     return found

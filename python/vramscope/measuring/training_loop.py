@@ -1,4 +1,4 @@
-"""The loop of measure_training(): each batch loaded, copied, and trained on, between marks."""
+"""A training between marks: each batch loaded, copied, and trained on, and what that tells."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,8 +12,9 @@ from vramscope.measuring.mode import in_mode
 from vramscope.profiler import Profiler
 
 PHASES = ("copy", "forward", "backward", "optimizer")
-_NOT_ASKED = "No batch was measured: the loader ended in the warm-up."
-_NOT_ASKED_IN_TIME = "No batch was measured: the time ran out in the warm-up."
+_NO_BATCH = "No batch was measured: the loader gave none."
+_NONE_MEASURED = "No batch was measured: the loader ended in the warm-up."
+_NONE_IN_TIME = "No batch was measured: the time ran out in the warm-up."
 _END = object()
 _OUT_OF_TIME = "The time ran out after {} of {} batches."
 
@@ -66,8 +67,11 @@ class Batches:
     def __init__(self, loader: Iterable[Any], clock: Clock, again: bool) -> None:
         self._loader, self._clock, self._again = loader, clock, again
         self._iterator: Iterator[Any] | None = None
+        self._is_new = False
         self.times: list[float] = []
         self.begun = 0  # how often
+        self.passes = 0  # that gave a batch
+        self.anew_ms = 0.0  # what beginning anew took, with the batch that came then
 
     def __iter__(self) -> Batches:
         return self
@@ -84,13 +88,19 @@ class Batches:
                 raise
             self._iterator = None
             return next(self)
-        if not anew:
-            self.times.append((self._clock.host_ns() - asked) / 1e6)
+        took_ms = (self._clock.host_ns() - asked) / 1e6
+        if anew:
+            self.anew_ms += took_ms
+        else:
+            self.times.append(took_ms)
+        self.passes += self._is_new
+        self._is_new = False
         return batch
 
     def _begin(self) -> None:
         self._iterator = iter(self._loader)
         self.begun += 1
+        self._is_new = True
 
     def close(self) -> None:
         """Ends the workers that load, also where who asked was interrupted."""
@@ -156,10 +166,10 @@ def measure(parts: list[Part], model: Any, batches: Batches, counts: Counts, clo
     out_of_time = False
     with Profiler(clock.device) as profiler:
         loop = _Loop(parts, clock, profiler)
-        began = clock.mark()
+        began, anew_ms = clock.mark(), 0.0
         for number in range(warmup + counts.batches):
             if number == warmup:
-                began = clock.mark()
+                began, anew_ms = clock.mark(), batches.anew_ms
             out_of_time = counts.until_ns is not None and clock.host_ns() >= counts.until_ns
             if out_of_time:
                 break
@@ -175,7 +185,9 @@ def measure(parts: list[Part], model: Any, batches: Batches, counts: Counts, clo
             if number >= warmup:
                 ended = clock.mark()
         clock.wait()
-        elapsed_ms = None if ended is None else clock.milliseconds(began, ended)
+        elapsed_ms = None
+        if ended is not None:  # a loader that began anew is no part of the loop
+            elapsed_ms = clock.milliseconds(began, ended) - (batches.anew_ms - anew_ms)
         stats = clock.backend.stats(clock.device)
         phases = profiler.summary().rows
     times = [_time("data", "host", batches.times, loaded_warm),
@@ -186,9 +198,11 @@ def measure(parts: list[Part], model: Any, batches: Batches, counts: Counts, clo
                *busy.figures()]
     notes = [_OUT_OF_TIME.format(len(loop.samples), warmup + counts.batches)] if out_of_time else []
     if elapsed_ms is None:
-        notes.append(_NOT_ASKED_IN_TIME if out_of_time else _NOT_ASKED)
-    if batches.begun > 1:
-        notes.append(f"The loader was gone through {batches.begun} times.")
+        notes.append(_NO_BATCH if not loop.samples and not out_of_time else
+                     _NONE_IN_TIME if out_of_time else _NONE_MEASURED)
+    if batches.passes > 1:
+        notes.append(f"The loader was gone through {batches.passes} times; beginning anew is in no "
+                     "figure.")
     return Measurement("training", times, phases, figures, under or conditions(model),
                        _notes(clock, *notes))
 

@@ -124,13 +124,36 @@ class Moving(nn.Module):
     def __init__(self):
         super().__init__()
         self.inside = nn.Linear(64, 32)
+        self.words = nn.Embedding(1000, 64)
 
     def forward(self, data):
+        self.words(torch.arange(4))
+        torch.empty_like(data).copy_(data)
         wide = torch.relu(data.expand(16, 64))  # of one row, which is read once
         wide.add_(1)
         return self.inside(wide).view(-1)
 
 
 traffic = vramscope.measure_traffic(Moving(), torch.randn(1, 64), iterations=2)
+answers["sparse"] = json.loads(vramscope.measure_traffic(
+    lambda: torch.sparse_coo_tensor([[0]], [1.0], (4,)) * 2, iterations=1).json())
 answers["traffic"] = [json.loads(traffic.json()), traffic.text()]
+
+
+# What ends early has no step that was not done.
+few = [(torch.randn(4, 3, 32, 32), torch.randint(10, (4,)))] * 3
+given = {"criterion": criterion, "optimizer": optimizer}
+with vramscope.profile_training(model, iter(few), steps=5, warmup=1, **given) as trace:
+    answers["short"] = [row["kind"] for row in trace.report()["steps"]]
+answers["none"] = []
+for loader in ([], iter(few[:1])):
+    try:
+        vramscope.profile_training(model, loader, steps=5, warmup=1, **given)
+    except vramscope.Error as error:
+        answers["none"].append(str(error))
+cut = vramscope.diagnose(model, iter(few * 3), batches=4, warmup=1, steps=9, **given)
+answers["cut"] = [cut["notes"], len(cut["trace"]["steps"])]
+with torch.profiler.profile() as outer:
+    inside = vramscope.diagnose(model, few, batches=2, warmup=0, steps=1, **given)
+answers["inside"] = [inside["notes"], len(outer.key_averages()) > 0]
 print(json.dumps(answers), file=sys.stdout)

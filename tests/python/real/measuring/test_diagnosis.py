@@ -87,13 +87,33 @@ def test_what_operators_move(real):
     rows = {row["name"]: row for row in document["operators"]}
     assert {name: (row["calls"], row["bytes"]) for name, row in rows.items()} == {
         "aten::relu": (1, 4 * (64 + 16 * 64)), "aten::add_": (1, 4 * 2 * 16 * 64),
-        "aten::addmm": (1, 4 * (16 * 64 + 64 * 32 + 32 + 16 * 32))}
-    assert list(rows) == ["aten::addmm", "aten::add_", "aten::relu"]
-    for row in rows.values():
+        "aten::addmm": (1, 4 * (16 * 64 + 64 * 32 + 32 + 16 * 32)),
+        # Four rows of a table of a thousand, by numbers of eight bytes; what is only made room for moves nothing.
+        "aten::embedding": (1, 2 * 4 * 4 * 64 + 4 * 8), "aten::arange": (1, 4 * 8), "aten::copy_": (1, 2 * 4 * 64)}
+    assert list(rows)[:3] == ["aten::addmm", "aten::add_", "aten::relu"]
+    for row in [row for row in rows.values() if row["seconds"] is not None]:
         assert row["bytes_per_second"] == pytest.approx(row["bytes"] / row["seconds"])
         assert row["of_copy"] == pytest.approx(row["bytes_per_second"] / document["copy"]["bytes_per_second"])
     assert document["copy"]["bytes_per_second"] > 1e8 and document["copy"]["clock"] == "host"
     assert "aten::addmm" in text and "GB/s, by the host's clock." in text
+
+
+def test_bytes_of_what_is_no_plain_tensor_are_not_told(real):
+    validate(real["sparse"])
+    assert any(row["bytes"] is None and row["of_copy"] is None for row in real["sparse"]["operators"])
+    assert any("the bytes are not told" in note for note in real["sparse"]["notes"])
+
+
+def test_a_recording_that_ends_early_has_the_steps_that_were_done(real):
+    assert real["short"] == ["whole"] * 2 or len(real["short"]) == 2
+    assert len(real["none"]) == 2 and all("ended before a step was recorded" in text for text in real["none"])
+    notes, steps = real["cut"]
+    assert steps == 3 and notes == ["3 of 9 steps were recorded: the loader gave no further batch, or the time ran out."]
+
+
+def test_a_profiler_that_runs_keeps_its_recording(real):
+    notes, kept = real["inside"]
+    assert kept and len(notes) == 1 and "a profiler of torch runs already" in notes[0]
 
 
 def test_calls_of_a_model_are_profiled(real, folder):
