@@ -1,9 +1,10 @@
-"""Makes before.json and after.json: a training on a simulated device, measured before and after a change.
+"""Makes before.json, again.json and after.json: a training on a simulated device, before and after a change.
 
     python examples/measurements/measure.py
 
-The change made the forward a quarter faster and let it keep less memory; all else is as it was. Each piece of
-work varies by some percent, by the same seeds, so that the files come out the same.
+The change made the forward a quarter faster and let it keep less memory; all else is as it was. Before it, the
+training was measured twice. Each piece of work varies by some percent, by the same seeds, so that the files come
+out the same.
 """
 import random
 from pathlib import Path
@@ -64,6 +65,7 @@ def measured(**how):
 
 
 MADE = {"before": {"forward_ms": 6, "activation_mib": 512, "seed": 1},
+        "again": {"forward_ms": 6, "activation_mib": 512, "seed": 3},
         "after": {"forward_ms": 4.5, "activation_mib": 384, "seed": 2}}
 
 if __name__ == "__main__":
