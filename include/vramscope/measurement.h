@@ -43,6 +43,9 @@ VRS_API enum vrs_status vrs_open_comparable(const char *path,
 /* Closes the one that there is. */
 VRS_API void vrs_close_comparable(struct vrs_comparable *comparable);
 
+/* How many repeats of A's program vrs_compare takes. */
+enum { VRS_REPEATS_MOST = 16 };
+
 /* What changed from `a` to `b`, which may be one: medians of times with their intervals, figures,
  * peaks of memory, and conditions that are not the same. */
 struct vrs_compare_options {
@@ -52,6 +55,11 @@ struct vrs_compare_options {
      * 1, or cannot be compared; 0: no limit. */
     int64_t fail_over_ns;
     uint64_t fail_over_millionths; /* of A's, likewise plus 1 */
+    /* A's program measured again, VRS_REPEATS_MOST at most: what its medians differ by from A's is
+     * noise too. */
+    const struct vrs_measurement *const *again;
+    const char *const *again_paths; /* shown as their names; NULL, or NULL in it: as opened */
+    uint32_t again_count;
 };
 VRS_API enum vrs_status vrs_compare(const struct vrs_measurement *a,
                                     const struct vrs_measurement *b,

@@ -1,5 +1,6 @@
 /* compare.c - what changed from one measurement to another. */
 #include <stddef.h>
+#include <stdint.h>
 
 #include "analysis/measurement/compare/compare.h"
 #include "api/file.h"
@@ -8,10 +9,13 @@
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
+#include "model/measurement.h"
 #include "render/answer/answer.h"
 #include "render/measurement/comparison_answer.h"
 #include "vramscope/measurement.h"
 #include "vramscope/vramscope.h"
+
+_Static_assert((int)VRS_REPEATS_MOST == (int)COMPARED_REPEATS_MOST, "one limit");
 
 /* The limit is kept or not; without one nothing is judged. */
 static enum vrs_verdict verdict_of(const struct answer_set *set)
@@ -43,6 +47,34 @@ static struct compared_limit limit_of(const struct vrs_compare_options *o)
     };
 }
 
+/* Fills the question with the repeats; `models` has room for VRS_REPEATS_MOST. */
+static enum vrs_status take_repeats(const struct vrs_compare_options *o,
+                                    const struct measurement **models,
+                                    struct comparison_question *q, struct vrs_error *err)
+{
+    if (o->again_count > VRS_REPEATS_MOST)
+        return vrs_fail(err, VRS_USAGE, "A's program was measured again %u times; %d is the most",
+                        (unsigned)o->again_count, VRS_REPEATS_MOST);
+    for (uint32_t i = 0; i < o->again_count; i++)
+        models[i] = &o->again[i]->model;
+    q->again = models;
+    q->repeats = o->again_count;
+    return VRS_OK;
+}
+
+static enum vrs_status name_all(const struct vrs_measurement *a, const struct vrs_measurement *b,
+                                const struct vrs_compare_options *o, struct arena *arena,
+                                struct comparison *ret, struct vrs_error *err)
+{
+    TRY(name_side(a, o->path, arena, &ret->a, err));
+    TRY(name_side(b, o->b_path, arena, &ret->b, err));
+    for (uint32_t i = 0; i < ret->repeats; i++) {
+        const char *path = o->again_paths == NULL ? NULL : o->again_paths[i];
+        TRY(name_side(o->again[i], path, arena, &ret->again[i].side, err));
+    }
+    return VRS_OK;
+}
+
 enum vrs_status vrs_compare(const struct vrs_measurement *a, const struct vrs_measurement *b,
                             const struct vrs_compare_options *options, struct vrs_result **ret,
                             struct vrs_error *err)
@@ -51,6 +83,8 @@ enum vrs_status vrs_compare(const struct vrs_measurement *a, const struct vrs_me
     options_take(&o, sizeof o, options);
     struct compared_limit limit = limit_of(&o);
     struct comparison_question q = { .a = &a->model, .b = &b->model };
+    const struct measurement *models[VRS_REPEATS_MOST];
+    TRY(take_repeats(&o, models, &q, err));
     if (o.fail_over_ns != 0 || o.fail_over_millionths != 0)
         q.limit = &limit;
     struct vrs_result *result = result_make(&comparison_answer, 1);
@@ -59,9 +93,7 @@ enum vrs_status vrs_compare(const struct vrs_measurement *a, const struct vrs_me
     struct comparison *comparison = result->set.answers;
     enum vrs_status status = comparison_make(&q, result->arena, comparison, err);
     if (status == VRS_OK)
-        status = name_side(a, o.path, result->arena, &comparison->a, err);
-    if (status == VRS_OK)
-        status = name_side(b, o.b_path, result->arena, &comparison->b, err);
+        status = name_all(a, b, &o, result->arena, comparison, err);
     result->verdict = verdict_of;
     result->alone = "a comparison of two measurements is no part of a set";
     if (status == VRS_OK)

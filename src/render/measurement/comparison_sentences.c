@@ -196,15 +196,90 @@ void comparison_verdict(struct buf *to, const struct style *style, const struct 
     put_limit(to, c->limit);
 }
 
+/* ": up to 0.500 ms (5.0 %) of the median step" */
+static void put_judged_runs(struct buf *to, const struct style *style,
+                            const struct compared_row *row)
+{
+    if (row == NULL || row->reason != COMPARED_JUDGED || row->repeats == 0)
+        return;
+    buf_text(to, ": up to ");
+    comparison_value(to, style, row->unit, row->between_runs);
+    if (row->a.median > 0) {
+        buf_text(to, " (");
+        human_share(to, row->between_runs / row->a.median);
+        buf_char(to, ')');
+    }
+    buf_format(to, " of the median %s", spoken_of(row->name).one);
+}
+
+/* "; not all repeats tell it, ...: data (0 of 2)" */
+static void put_untold(struct buf *to, const struct style *style, const struct comparison *c)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < c->timings; i++) {
+        const struct compared_row *row = &c->timing[i];
+        if (row->reason != COMPARED_JUDGED || row->repeats == c->repeats)
+            continue;
+        if (any)
+            buf_text(to, ", ");
+        else
+            buf_format(to,
+                       "; not every repeat has these times by A's clock and %d values of them: ",
+                       COMPARED_VALUES_LEAST);
+        escape_text(to, row->name, style->ascii);
+        buf_format(to, " (%u of %u)", (unsigned)row->repeats, (unsigned)c->repeats);
+        any = true;
+    }
+}
+
+/* Times whose interval holds what runs differ by. */
+static uint32_t count_told(const struct comparison *c)
+{
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < c->timings; i++)
+        told += c->timing[i].reason == COMPARED_JUDGED && c->timing[i].repeats > 0;
+    return told;
+}
+
+static bool has_interval(const struct comparison *c)
+{
+    for (uint32_t i = 0; i < c->timings; i++)
+        if (c->timing[i].reason == COMPARED_JUDGED)
+            return true;
+    return false;
+}
+
+void comparison_runs(struct buf *to, const struct style *style, const struct comparison *c)
+{
+    if (!has_interval(c))
+        return;
+    if (c->repeats == 0) {
+        buf_text(to, "the intervals are of one run each; what two runs of one program differ by "
+                     "on this machine is not in them: --again A2.json, A's program measured once "
+                     "more, tells it");
+        return;
+    }
+    if (count_told(c) == 0) {
+        buf_text(to, "what two runs of A's program differ by is not known, and not in the "
+                     "intervals");
+    } else {
+        buf_text(to, "what two runs of A's program differ by is in the intervals, as ");
+        human_counted(to, c->repeats, "repeat", style->ascii);
+        buf_text(to, c->repeats == 1 ? " tells it" : " tell it");
+        put_judged_runs(to, style, c->row);
+    }
+    put_untold(to, style, c);
+}
+
 void comparison_loading(struct buf *to, const struct style *style, const struct comparison *c)
 {
     if (c->loading != NULL)
         put_row(to, style, c->loading, "it");
 }
 
-/* "batch_size 32 in A and 64 in B" */
+/* "batch_size 32 in A and 64 in B", or in what else `other` names */
 static void put_condition(struct buf *to, const struct style *style,
-                          const struct compared_condition *condition)
+                          const struct compared_condition *condition, str other)
 {
     const str *sides[] = { &condition->a, &condition->b };
     buf_text(to, condition->name);
@@ -215,23 +290,37 @@ static void put_condition(struct buf *to, const struct style *style,
         else
             escape_text(to, *sides[i], style->ascii);
     }
-    buf_text(to, " in B");
+    buf_text(to, " in ");
+    escape_text(to, other, style->ascii);
 }
 
 static void put_clock(struct buf *to, const struct style *style, const struct compared_row *row)
 {
     buf_text(to, "the clock of ");
     escape_text(to, row->name, style->ascii);
-    put_condition(to, style, &(struct compared_condition){ ":", row->a.timed_by, row->b.timed_by });
+    put_condition(to, style, &(struct compared_condition){ ":", row->a.timed_by, row->b.timed_by },
+                  S("B"));
 }
 
-void comparison_differences(struct buf *to, const struct style *style, const struct comparison *c)
+/* Those of B, then those of each repeat; false: there are none. */
+static bool put_conditions(struct buf *to, const struct style *style, const struct comparison *c)
 {
     bool any = false;
     for (uint32_t i = 0; i < c->conditions; i++, any = true) {
         buf_text(to, any ? "; " : "");
-        put_condition(to, style, &c->condition[i]);
+        put_condition(to, style, &c->condition[i], S("B"));
     }
+    for (uint32_t k = 0; k < c->repeats; k++)
+        for (uint32_t i = 0; i < c->again[k].conditions; i++, any = true) {
+            buf_text(to, any ? "; " : "");
+            put_condition(to, style, &c->again[k].condition[i], c->again[k].side.path);
+        }
+    return any;
+}
+
+void comparison_differences(struct buf *to, const struct style *style, const struct comparison *c)
+{
+    bool any = put_conditions(to, style, c);
     const struct compared_row *rows[] = { c->timing, c->figure };
     const uint32_t counts[] = { c->timings, c->figures };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)

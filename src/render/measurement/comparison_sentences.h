@@ -10,7 +10,10 @@
 
 /* Did it help? */
 void comparison_verdict(struct buf *to, const struct style *style, const struct comparison *c);
-/* The same of the loading of data, which a step does not hold. */
+/* What two runs of A's program differ by: whether the intervals hold it, and of which times no
+ * repeat tells it. */
+void comparison_runs(struct buf *to, const struct style *style, const struct comparison *c);
+/* Did it help the loading of data, which a step does not hold? */
 void comparison_loading(struct buf *to, const struct style *style, const struct comparison *c);
 /* What makes it a comparison of two things. */
 void comparison_differences(struct buf *to, const struct style *style, const struct comparison *c);

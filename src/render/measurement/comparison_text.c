@@ -25,6 +25,7 @@ enum { NAME_LEAST = 10 };
 struct shown_rows {
     const struct compared_row *row;
     const struct style *style;
+    bool has_runs; /* a column for what runs differ by */
 };
 
 static void fill_values(struct cells *cells, const struct shown_rows *s,
@@ -46,23 +47,37 @@ static void fill_time(struct cells *cells, const void *from, uint32_t i, str *ce
     fill_values(cells, s, row, cell);
     comparison_interval(&cells->text, row);
     cell[4] = cell_end(cells);
+    if (s->has_runs) {
+        bool is_told = !isnan(row->between_runs) && row->a.median > 0;
+        human_share(&cells->text, is_told ? row->between_runs / row->a.median : -1);
+        cell[5] = cell_end(cells);
+    }
     buf_text(&cells->text, comparison_verdict_words(row));
-    cell[5] = cell_end(cells);
+    cell[s->has_runs ? 6 : 5] = cell_end(cells);
 }
+
+/* What stands in both tables of times.  The name is short where there is a column more: all of it
+ * fits into 80. */
+#define TIME_COLUMNS(name)                                                                         \
+    { name, false, true, NAME_LEAST, CUT_MIDDLE }, { "A", true, false, 0, CUT_END },               \
+        { "B", true, false, 0, CUT_END }, { "change", true, false, 0, CUT_END },                   \
+    {                                                                                              \
+        "within", true, false, 0, CUT_END                                                          \
+    }
 
 static void put_times(struct buf *to, const struct style *style, const struct comparison *c)
 {
-    static const struct text_column columns[] = {
-        { "median time", false, true, NAME_LEAST, CUT_MIDDLE },
-        { "A", true, false, 0, CUT_END },
-        { "B", true, false, 0, CUT_END },
-        { "change", true, false, 0, CUT_END },
-        { "within", true, false, 0, CUT_END },
-        { "", false, false, 0, CUT_END },
-    };
-    const struct shown_rows from = { c->timing, style };
-    const struct row_table table = { ROW_TABLE_COLUMNS(columns), c->timings, UINT32_MAX, &from,
-                                     fill_time, "row" };
+    static const struct text_column of_one_run[] = { TIME_COLUMNS("median time"),
+                                                     { "", false, false, 0, CUT_END } };
+    static const struct text_column of_runs[] = { TIME_COLUMNS("median"),
+                                                  { "runs", true, false, 0, CUT_END },
+                                                  { "", false, false, 0, CUT_END } };
+    const struct shown_rows from = { c->timing, style, c->repeats > 0 };
+    const struct row_table one_run = { ROW_TABLE_COLUMNS(of_one_run), c->timings, UINT32_MAX,
+                                       &from, fill_time, "row" };
+    const struct row_table runs = { ROW_TABLE_COLUMNS(of_runs), c->timings, UINT32_MAX, &from,
+                                    fill_time, "row" };
+    const struct row_table table = from.has_runs ? runs : one_run;
     if (row_table(to, style, &table))
         buf_char(to, '\n');
 }
@@ -93,7 +108,7 @@ static void put_figures(struct buf *to, const struct style *style, const struct 
         { "change", true, false, 0, CUT_END },
         { "", false, false, 0, CUT_END },
     };
-    const struct shown_rows from = { c->figure, style };
+    const struct shown_rows from = { .row = c->figure, .style = style };
     uint32_t rows = 0;
     for (uint32_t i = 0; i < c->figures; i++)
         rows += is_shown(&c->figure[i]);
@@ -147,12 +162,12 @@ static void put_memory(struct buf *to, const struct style *style, const struct c
 
 /* Lines above them. */
 
-static void put_side(struct buf *to, const struct style *style, const char *letter,
+static void put_side(struct buf *to, const struct style *style, const char *name,
                      const struct compared_side *side)
 {
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
-    buf_format(&words, "%s: ", letter);
+    buf_format(&words, "%s: ", name);
     paint_on(&words, style, PAINT_BOLD);
     escape_text(&words, str_equal(side->path, S("-")) ? S("standard input") : side->path,
                 style->ascii);
@@ -193,10 +208,13 @@ static void put_differences(struct buf *to, const struct style *style, const str
 static void put_comparison(struct buf *to, const struct style *style, const struct comparison *c)
 {
     put_labelled(to, style, "verdict", c, comparison_verdict);
+    put_labelled(to, style, "note", c, comparison_runs);
     put_labelled(to, style, "differ", c, put_differences);
     put_labelled(to, style, "loading", c, comparison_loading);
     put_side(to, style, "A", &c->a);
     put_side(to, style, "B", &c->b);
+    for (uint32_t i = 0; i < c->repeats; i++)
+        put_side(to, style, "A again", &c->again[i].side);
     buf_char(to, '\n');
     put_times(to, style, c);
     put_figures(to, style, c);

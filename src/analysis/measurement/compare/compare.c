@@ -1,6 +1,7 @@
 /* compare.c - pairs what two measurements have by name, and judges each pair. */
 #include "analysis/measurement/compare/compare.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,7 +35,8 @@ static bool keep(struct comparing *c, str text, str *ret)
 
 static void judge(struct compared_row *row)
 {
-    double noise = row->a.noise + row->b.noise;
+    double between_runs = isnan(row->between_runs) ? 0 : row->between_runs;
+    double noise = row->a.noise + row->b.noise + between_runs;
     row->low = row->change - noise;
     row->high = row->change + noise;
     row->verdict =
@@ -108,6 +110,39 @@ static const struct measured_time *time_named(const struct measurement *m, str n
     return NULL;
 }
 
+/* How far the median of a repeat is from A's; NAN: it does not tell.  False: no memory. */
+static bool find_distance(struct comparing *c, const struct measurement *again,
+                          const struct measured_time *one, double median, double *ret)
+{
+    const struct measured_time *t = time_named(again, one->name);
+    struct compared_value value;
+    *ret = NAN;
+    if (t == NULL || reason_of(one->unit, t->unit, one->clock, t->clock) != COMPARED_JUDGED)
+        return true;
+    if (!value_of_time(c, again, t, &value))
+        return false;
+    if (value.count >= COMPARED_VALUES_LEAST)
+        *ret = fabs(value.median - median);
+    return true;
+}
+
+static bool add_between_runs(struct comparing *c, const struct measured_time *one,
+                             struct compared_row *row)
+{
+    row->between_runs = NAN;
+    for (uint32_t i = 0; i < c->q->repeats; i++) {
+        double distance;
+        if (!find_distance(c, c->q->again[i], one, row->a.median, &distance))
+            return false;
+        if (isnan(distance))
+            continue;
+        row->repeats++;
+        if (isnan(row->between_runs) || distance > row->between_runs)
+            row->between_runs = distance;
+    }
+    return true;
+}
+
 static bool compare_times(struct comparing *c)
 {
     const struct measurement *a = c->q->a, *b = c->q->b;
@@ -121,7 +156,8 @@ static bool compare_times(struct comparing *c)
             continue;
         struct compared_row *row = &d->timing[d->timings++];
         if (!keep(c, one->name, &row->name) || !keep(c, one->unit, &row->unit) ||
-            !value_of_time(c, a, one, &row->a) || !value_of_time(c, b, other, &row->b))
+            !value_of_time(c, a, one, &row->a) || !value_of_time(c, b, other, &row->b) ||
+            !add_between_runs(c, one, row))
             return false;
         row->reason = reason_of(one->unit, other->unit, one->clock, other->clock);
         compared_row_judge(row);
@@ -164,6 +200,7 @@ static bool compare_figures(struct comparing *c)
         if (!keep(c, one->name, &row->name) || !keep(c, one->unit, &row->unit) ||
             !value_of_figure(c, one, &row->a) || !value_of_figure(c, other, &row->b))
             return false;
+        row->between_runs = NAN; /* it has no interval that this could be added to */
         row->reason = reason_of(one->unit, other->unit, one->clock, other->clock);
         if (row->reason == COMPARED_JUDGED)
             row->reason = isnan(one->value) || isnan(other->value) ? COMPARED_UNKNOWN
@@ -244,17 +281,19 @@ static bool is_same_condition(str a, str b)
     return (a.ptr == NULL) == (b.ptr == NULL) && str_equal(a, b);
 }
 
-static bool compare_conditions(struct comparing *c)
+/* Those of `other` that are not A's; `ret_count` is 0 before. */
+static bool compare_conditions(struct comparing *c, const struct measurement *other,
+                               struct compared_condition **ret, uint32_t *ret_count)
 {
-    struct comparison *d = c->ret;
-    d->condition = arena_array(c->arena, struct compared_condition, CONDITIONS);
-    if (d->condition == NULL)
+    struct compared_condition *rows = arena_array(c->arena, struct compared_condition, CONDITIONS);
+    *ret = rows;
+    if (rows == NULL)
         return false;
     for (uint32_t i = 0; i < CONDITIONS; i++) {
-        str a = c->q->a->condition[i], b = c->q->b->condition[i];
+        str a = c->q->a->condition[i], b = other->condition[i];
         if (is_same_condition(a, b))
             continue;
-        struct compared_condition *row = &d->condition[d->conditions++];
+        struct compared_condition *row = &rows[(*ret_count)++];
         row->name = measured_condition_names[i];
         if (!keep(c, a, &row->a) || !keep(c, b, &row->b))
             return false;
@@ -312,17 +351,49 @@ static bool keep_side(struct comparing *c, const struct measurement *m, struct c
     return keep(c, m->what, &ret->what) && keep(c, m->tool, &ret->tool);
 }
 
-enum vrs_status comparison_make(const struct comparison_question *q, struct arena *arena,
-                                struct comparison *ret, struct vrs_error *err)
+static bool keep_sides(struct comparing *c)
 {
-    struct comparing c = { .q = q, .arena = arena, .ret = ret };
-    *ret = (struct comparison){ .verdict = NOISE_NOT_JUDGED };
+    struct comparison *d = c->ret;
+    const struct comparison_question *q = c->q;
+    if (!keep_side(c, q->a, &d->a) || !keep_side(c, q->b, &d->b) ||
+        !compare_conditions(c, q->b, &d->condition, &d->conditions))
+        return false;
+    d->again = arena_array(c->arena, struct compared_repeat, q->repeats);
+    if (d->again == NULL)
+        return false;
+    for (; d->repeats < q->repeats; d->repeats++) {
+        struct compared_repeat *repeat = &d->again[d->repeats];
+        const struct measurement *m = q->again[d->repeats];
+        if (!keep_side(c, m, &repeat->side) ||
+            !compare_conditions(c, m, &repeat->condition, &repeat->conditions))
+            return false;
+    }
+    return true;
+}
+
+static enum vrs_status check_kinds(const struct comparison_question *q, struct vrs_error *err)
+{
     if (!str_equal(q->a->what, q->b->what))
         return vrs_fail(err, VRS_USAGE,
                         "A and B measured different things, as their members \"what\" say; compare "
                         "two of one kind, such as two of measure_training()");
-    if (!keep_side(&c, q->a, &ret->a) || !keep_side(&c, q->b, &ret->b) || !compare_times(&c) ||
-        !compare_figures(&c) || !compare_memory(&c) || !compare_conditions(&c))
+    for (uint32_t i = 0; i < q->repeats; i++)
+        if (!str_equal(q->a->what, q->again[i]->what))
+            return vrs_fail(err, VRS_USAGE,
+                            "A and repeat %u of it measured different things, as their members "
+                            "\"what\" say; a repeat is A's program, measured again",
+                            (unsigned)(i + 1));
+    return VRS_OK;
+}
+
+enum vrs_status comparison_make(const struct comparison_question *q, struct arena *arena,
+                                struct comparison *ret, struct vrs_error *err)
+{
+    struct comparing c = { .q = q, .arena = arena, .ret = ret };
+    assert(q->repeats <= COMPARED_REPEATS_MOST);
+    *ret = (struct comparison){ .verdict = NOISE_NOT_JUDGED };
+    TRY(check_kinds(q, err));
+    if (!keep_sides(&c) || !compare_times(&c) || !compare_figures(&c) || !compare_memory(&c))
         return vrs_no_memory(err);
     find_judged(ret);
     return apply_limit(&c) ? VRS_OK : vrs_no_memory(err);

@@ -4,7 +4,11 @@
  * interval of base/noise.h, of the values that the document has; a change is no difference where
  * its whole interval lies within COMPARED_SAME_SHARE of A's median, and faster or slower where it
  * lies on one side of 0 and reaches further.  Nothing is judged that has fewer than
- * COMPARED_VALUES_LEAST values on a side, or is of two units or two clocks. */
+ * COMPARED_VALUES_LEAST values on a side, or is of two units or two clocks.
+ *
+ * What two runs of one program differ by is in the values of neither.  Where A's program was
+ * measured again, the largest distance of a repeat's median from A's is added to half of the
+ * interval. */
 #ifndef VRS_ANALYSIS_MEASUREMENT_COMPARE_COMPARE_H
 #define VRS_ANALYSIS_MEASUREMENT_COMPARE_COMPARE_H
 
@@ -18,7 +22,7 @@
 #include "model/measurement.h"
 
 #define COMPARED_SAME_SHARE 0.01
-enum { COMPARED_VALUES_LEAST = 6 };
+enum { COMPARED_VALUES_LEAST = 6, COMPARED_REPEATS_MOST = 16 };
 
 /* Why a row was not judged. */
 enum compared_reason {
@@ -46,6 +50,8 @@ struct compared_row {
     struct compared_value a, b;
     double change;    /* b less a, as all changes; NAN: it cannot be told, as the next */
     double low, high; /* its interval */
+    double between_runs; /* the largest distance of a repeat's median from a's; NAN: none tells */
+    uint32_t repeats;    /* that tell: of the same unit and clock, and enough values */
     double ratio;     /* in parts of a */
     uint8_t verdict;  /* enum noise_verdict */
     uint8_t reason;
@@ -81,6 +87,13 @@ struct compared_side {
     str what, tool;
 };
 
+/* A's program, measured again; its conditions that are others than A's, which `b` has of it. */
+struct compared_repeat {
+    struct compared_side side;
+    struct compared_condition *condition;
+    uint32_t conditions;
+};
+
 /* A limit for the change of what is judged. */
 struct compared_limit {
     bool is_ratio, exceeded; /* or not to be told */
@@ -90,6 +103,8 @@ struct compared_limit {
 
 struct comparison {
     struct compared_side a, b;
+    struct compared_repeat *again;
+    uint32_t repeats;
     str judged;                     /* the row that the verdict is of; ptr NULL: there is none */
     const struct compared_row *row; /* that row; NULL */
     const struct compared_row *loading; /* of `timing`; NULL: nothing was loaded */
@@ -107,10 +122,12 @@ struct comparison {
 struct comparison_question {
     const struct measurement *a, *b;
     const struct compared_limit *limit; /* NULL: none */
+    const struct measurement *const *again;
+    uint32_t repeats; /* COMPARED_REPEATS_MOST at most */
 };
 
 /* Everything is taken from `arena`, texts too; paths and sizes of the files are the caller's to
- * fill. VRS_USAGE where the two measured different things. */
+ * fill. VRS_USAGE where one of them measured another thing. */
 enum vrs_status comparison_make(const struct comparison_question *q, struct arena *arena,
                                 struct comparison *ret, struct vrs_error *err) MUST_CHECK;
 
@@ -118,7 +135,7 @@ enum vrs_status comparison_make(const struct comparison_question *q, struct aren
 void compared_row_judge(struct compared_row *row);
 
 extern const struct row_type comparison_row_type, compared_line_row_type, compared_memory_row_type,
-    compared_condition_row_type;
+    compared_condition_row_type, compared_repeat_row_type;
 extern const char *const compared_reason_names[COMPARED_REASONS];
 
 #endif

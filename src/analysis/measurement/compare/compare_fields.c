@@ -50,6 +50,7 @@ HAS(struct compared_row, change)
 HAS(struct compared_row, low)
 HAS(struct compared_row, high)
 HAS(struct compared_row, ratio)
+HAS(struct compared_row, between_runs)
 
 #define CHANGE(name, unit, member)                                                                 \
     { name, NULL, unit, FIELD_REAL, FIELD_AT(struct compared_row, member), .decimals = DECIMALS,   \
@@ -66,6 +67,8 @@ static const struct field line_fields[] = {
     CHANGE("change_low", UNIT_NONE, low),
     CHANGE("change_high", UNIT_NONE, high),
     CHANGE("change_ratio", UNIT_RATIO, ratio),
+    REAL(struct compared_row, "between_runs", between_runs),
+    { "repeats", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct compared_row, repeats) },
     { "a", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct compared_row, a),
       .row = &value_row_type },
     { "b", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct compared_row, b),
@@ -171,11 +174,25 @@ static const struct field side_fields[] = {
 static const struct row_type side_row_type =
     ROW_TYPE("compared_side", struct compared_side, side_fields);
 
+static const struct field repeat_fields[] = {
+    { "path", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct compared_repeat, side.path) },
+    { "size_bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED,
+      FIELD_AT(struct compared_repeat, side.size_bytes), .null = NULL_ALL_ONES },
+    { "tool", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct compared_repeat, side.tool) },
+    { "conditions", NULL, UNIT_NONE, FIELD_ROWS,
+      FIELD_LIST(struct compared_repeat, condition, conditions),
+      .row = &compared_condition_row_type },
+};
+const struct row_type compared_repeat_row_type =
+    ROW_TYPE("compared_repeat", struct compared_repeat, repeat_fields);
+
 static const struct field comparison_fields[] = {
     { "a", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct comparison, a),
       .row = &side_row_type },
     { "b", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct comparison, b),
       .row = &side_row_type },
+    { "again", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct comparison, again, repeats),
+      .row = &compared_repeat_row_type },
     { "verdict", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct comparison, verdict),
       FIELD_NAMES(noise_verdict_names) },
     { "judged", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct comparison, judged) },

@@ -52,6 +52,31 @@ static void each_limit_of_a_verdict_has_two_sides(void **state)
     check_verdict(judged(0, 0, 1, 0, 6), NOISE_SLOWER, COMPARED_JUDGED);
 }
 
+static struct compared_row judged_between(double b, double between_runs)
+{
+    struct compared_row row = { .a = { .count = 6, .median = 1000, .noise = 20 },
+                                .b = { .count = 6, .median = b, .noise = 20 },
+                                .between_runs = between_runs };
+    compared_row_judge(&row);
+    return row;
+}
+
+static void what_runs_differ_by_is_noise(void **state)
+{
+    (void)state;
+    check_verdict(judged_between(1041, NAN), NOISE_SLOWER, COMPARED_JUDGED);
+    check_verdict(judged_between(1041, 0), NOISE_SLOWER, COMPARED_JUDGED);
+    check_verdict(judged_between(1041, 1), NOISE_WITHIN, COMPARED_JUDGED);
+    check_verdict(judged_between(1140, 100), NOISE_WITHIN, COMPARED_JUDGED);
+    check_verdict(judged_between(1141, 100), NOISE_SLOWER, COMPARED_JUDGED);
+    check_verdict(judged_between(860, 100), NOISE_WITHIN, COMPARED_JUDGED);
+    check_verdict(judged_between(859, 100), NOISE_FASTER, COMPARED_JUDGED);
+    struct compared_row row = judged_between(1141, 100);
+    assert_true(row.low == 1 && row.high == 281);
+    row = judged_between(1141, NAN);
+    assert_true(row.low == 101 && row.high == 181);
+}
+
 static void few_values_are_not_judged(void **state)
 {
     (void)state;
@@ -116,6 +141,8 @@ struct two {
     struct comparison d;
     struct compared_limit limit;
     bool is_limited;
+    struct measurement repeat[2];
+    uint32_t repeats; /* of them, given */
 };
 
 static void begin(struct two *t)
@@ -125,6 +152,8 @@ static void begin(struct two *t)
     for (int i = 0; i < 2; i++) {
         measurement_init(&t->m[i]);
         t->m[i].what = S("training");
+        measurement_init(&t->repeat[i]);
+        t->repeat[i].what = S("training");
     }
 }
 
@@ -132,14 +161,20 @@ static void end(struct two *t)
 {
     for (int i = 0; i < 2; i++)
         measurement_free(&t->m[i]);
+    for (int i = 0; i < 2; i++)
+        measurement_free(&t->repeat[i]);
     arena_free(&t->arena);
 }
 
 static enum vrs_status compare(void *arg)
 {
     struct two *t = arg;
-    const struct comparison_question q = { &t->m[0], &t->m[1],
-                                           t->is_limited ? &t->limit : NULL };
+    const struct measurement *const again[] = { &t->repeat[0], &t->repeat[1] };
+    const struct comparison_question q = { .a = &t->m[0],
+                                           .b = &t->m[1],
+                                           .limit = t->is_limited ? &t->limit : NULL,
+                                           .again = again,
+                                           .repeats = t->repeats };
     arena_free(&t->arena);
     arena_init(&t->arena, SIZE_MAX / 2);
     return comparison_make(&q, &t->arena, &t->d, NULL);
@@ -291,6 +326,80 @@ static void a_limit_has_two_sides(void **state)
     end(&t);
 }
 
+/* A's median is 5, that of `more` 9. */
+static void the_repeat_that_is_farthest_away_counts(void **state)
+{
+    static const double seven[] = { 7, 7, 7, 7, 7, 7 }, two[] = { 2, 2, 2, 2, 2, 2 };
+    struct two t;
+    (void)state;
+    begin(&t);
+    add_time(&t.m[0], "step", "device", six, 6);
+    add_time(&t.m[1], "step", "device", more, 7);
+    add_time(&t.repeat[0], "step", "device", seven, 6);
+    add_time(&t.repeat[1], "step", "device", two, 6);
+    assert_int_equal(compare(&t), VRS_OK);
+    assert_true(isnan(t.d.row->between_runs) && t.d.row->repeats == 0 && t.d.repeats == 0);
+    double noise = (t.d.row->high - t.d.row->low) / 2;
+    t.repeats = 1;
+    assert_int_equal(compare(&t), VRS_OK);
+    assert_true(t.d.row->between_runs == 2 && t.d.row->repeats == 1 && t.d.repeats == 1);
+    assert_true(fabs((t.d.row->high - t.d.row->low) / 2 - noise - 2) < 1e-12);
+    t.repeats = 2;
+    assert_int_equal(compare(&t), VRS_OK);
+    assert_true(t.d.row->between_runs == 3 && t.d.row->repeats == 2 && t.d.repeats == 2);
+    end(&t);
+}
+
+static void a_repeat_that_is_not_like_a_tells_nothing(void **state)
+{
+    struct two t;
+    (void)state;
+    begin(&t);
+    t.repeats = 2;
+    static const char *const names[] = { "copy", "data", "step", "optimizer", "backward" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (int k = 0; k < 2; k++)
+            add_time(&t.m[k], names[i], "device", six, 6);
+    add_figure(&t.m[0], "throughput", "samples/s", 1);
+    add_figure(&t.m[1], "throughput", "samples/s", 1);
+    add_figure(&t.repeat[0], "throughput", "samples/s", 2);
+    add_time(&t.repeat[0], "data", "device", more, 5); /* too few */
+    add_time(&t.repeat[0], "step", "host", more, 6);
+    add_time(&t.repeat[0], "optimizer", "device", more, 6);
+    t.repeat[0].time.at[2].unit = S("s");
+    add_time(&t.repeat[0], "backward", "device", more, 6);
+    assert_int_equal(compare(&t), VRS_OK);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_true(isnan(t.d.timing[i].between_runs) && t.d.timing[i].repeats == 0);
+        assert_int_equal(t.d.timing[i].reason, COMPARED_JUDGED);
+    }
+    assert_true(t.d.timing[4].between_runs == 4 && t.d.timing[4].repeats == 1);
+    assert_true(isnan(t.d.figure[0].between_runs));
+    end(&t);
+}
+
+static void conditions_of_repeats_are_listed(void **state)
+{
+    struct two t;
+    (void)state;
+    begin(&t);
+    t.repeats = 2;
+    for (int i = 0; i < 2; i++)
+        t.m[i].condition[CONDITION_DTYPE] = t.repeat[i].condition[CONDITION_DTYPE] = S("float32");
+    t.repeat[1].condition[CONDITION_DTYPE] = S("bfloat16");
+    assert_int_equal(compare(&t), VRS_OK);
+    assert_int_equal(t.d.conditions, 0);
+    assert_int_equal(t.d.again[0].conditions, 0);
+    assert_int_equal(t.d.again[1].conditions, 1);
+    assert_string_equal(t.d.again[1].condition[0].name, "dtype");
+    assert_true(str_equal(t.d.again[1].condition[0].b, S("bfloat16")));
+    t.repeat[1].what = S("latency");
+    assert_int_equal(compare(&t), VRS_USAGE);
+    t.repeats = 1;
+    assert_int_equal(compare(&t), VRS_OK);
+    end(&t);
+}
+
 static void other_things_are_not_compared(void **state)
 {
     struct two t;
@@ -310,7 +419,9 @@ static void every_allocation_may_fail(void **state)
         add_time(&t.m[i], "step", "device", more, 7);
         add_figure(&t.m[i], "throughput", "samples/s", 1);
         add_phase(&t.m[i], "forward", 1, 2);
+        add_time(&t.repeat[i], "step", "device", six, 6);
     }
+    t.repeats = 2;
     t.m[0].condition[CONDITION_GPU] = S("H100");
     t.is_limited = true;
     fault_each(compare, NULL, &t);
@@ -321,6 +432,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_limit_of_a_verdict_has_two_sides),
+        cmocka_unit_test(what_runs_differ_by_is_noise),
         cmocka_unit_test(few_values_are_not_judged),
         cmocka_unit_test(a_change_has_its_interval),
         cmocka_unit_test(times_are_paired_by_name_and_values_count),
@@ -330,6 +442,9 @@ int main(void)
         cmocka_unit_test(memory_is_compared_to_the_byte),
         cmocka_unit_test(conditions_that_differ_are_listed),
         cmocka_unit_test(a_limit_has_two_sides),
+        cmocka_unit_test(the_repeat_that_is_farthest_away_counts),
+        cmocka_unit_test(a_repeat_that_is_not_like_a_tells_nothing),
+        cmocka_unit_test(conditions_of_repeats_are_listed),
         cmocka_unit_test(other_things_are_not_compared),
         cmocka_unit_test(every_allocation_may_fail),
     };
