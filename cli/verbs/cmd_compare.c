@@ -2,11 +2,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "answer.h"
 #include "command.h"
 #include "help.h"
+#include "inputs.h"
 #include "message.h"
 #include "options.h"
+#include "output.h"
 #include "pair.h"
 #include "vramscope/measurement.h"
 #include "vramscope/trace.h"
@@ -16,6 +21,9 @@ struct compare_settings {
     const char *fail_over;
     uint64_t fail_over_millionths; /* plus 1, as the next */
     int64_t fail_over_ns;
+    struct option_list again;
+    struct vrs_comparable repeat[VRS_REPEATS_MOST]; /* of `again`, opened */
+    uint32_t repeats;
 };
 
 #define IN(member) offsetof(struct compare_settings, member)
@@ -23,8 +31,12 @@ struct compare_settings {
 static const struct option_spec options[] = {
     { 0, "fail-over", "LIMIT",
       "exit with 1 where B's median step or call is above A's by more than a time, as 5ms, or a "
-      "share of A's, as 5%",
+      "share of A's, as 5%, whether or not that is more than the noise",
       OPTION_TEXT, IN(fail_over), NULL },
+    { 0, "again", "FILE",
+      "another measurement of A's program, unchanged: what its medians differ by from A's is noise "
+      "too; may be repeated, 16 at most",
+      OPTION_LIST, IN(again), NULL },
     OPTION_ROWS("of traces show at most COUNT rows (default 10; in JSON all)"),
     OPTION_CSV("the times of measurements, the operators of traces"),
     { 0, "limit", "NAME=VALUE",
@@ -49,12 +61,74 @@ static bool read_limit(struct compare_settings *s)
     return true;
 }
 
+/* The repeats of `a`, opened; EXIT_DONE, else it has said why not. */
+static int open_repeat(struct compare_settings *s, const char *path, const char *a)
+{
+    struct vrs_comparable *opened = &s->repeat[s->repeats];
+    struct vrs_error err;
+    if (!input_is_named(path))
+        return EXIT_USAGE;
+    if (strcmp(path, "-") == 0) {
+        message("--again takes the name of a file, not standard input");
+        return EXIT_USAGE;
+    }
+    if (a != NULL && strcmp(path, a) == 0) {
+        message("%s is A itself; --again takes another measurement of A's program", path);
+        return EXIT_USAGE;
+    }
+    if (output_replaces("-o", s->common.output, path))
+        return EXIT_USAGE;
+    enum vrs_status status = answer_open_comparable(&s->common, path, true, opened, &err);
+    if (status != VRS_OK) {
+        message_failure(path, &err);
+        return failure_exit(status);
+    }
+    s->repeats++;
+    if (opened->measurement != NULL)
+        return EXIT_DONE;
+    message("%s is a %s, and --again takes a measurement of A's program%s", path,
+            opened->trace != NULL ? "profiler trace" : "memory snapshot",
+            opened->trace != NULL ? "; traces are compared by their steps" : "");
+    return EXIT_USAGE;
+}
+
+static int open_repeats(struct compare_settings *s, const char *a)
+{
+    int exit_status = EXIT_DONE;
+    if (s->again.count > VRS_REPEATS_MOST) {
+        message("--again may be given %d times, not %u", VRS_REPEATS_MOST,
+                (unsigned)s->again.count);
+        return EXIT_USAGE;
+    }
+    for (uint32_t i = 0; exit_status == EXIT_DONE && i < s->again.count; i++)
+        exit_status = open_repeat(s, s->again.at[i], a);
+    return exit_status;
+}
+
+static void close_repeats(struct compare_settings *s)
+{
+    for (uint32_t i = 0; i < s->repeats; i++)
+        vrs_close_comparable(&s->repeat[i]);
+}
+
+static enum vrs_status refuse_again(struct vrs_error *err)
+{
+    snprintf(err->message, sizeof err->message,
+             "--again is of measurements, and these are profiler traces, which are compared by "
+             "their steps");
+    err->status = VRS_USAGE;
+    err->offset = UINT64_MAX;
+    return VRS_USAGE;
+}
+
 static enum vrs_status ask_traces(const struct vrs_trace *a, const char *a_path,
                                   const struct vrs_trace *b, const char *b_path,
                                   const void *settings, struct vrs_result **ret,
                                   struct vrs_error *err)
 {
     const struct compare_settings *s = settings;
+    if (s->repeats > 0)
+        return refuse_again(err);
     const struct vrs_trace_diff_options o = { .size = sizeof o,
                                               .path = a_path,
                                               .b_path = b_path,
@@ -69,11 +143,17 @@ static enum vrs_status ask_measurements(const struct vrs_measurement *a, const c
                                         struct vrs_error *err)
 {
     const struct compare_settings *s = settings;
+    const struct vrs_measurement *again[VRS_REPEATS_MOST];
+    for (uint32_t i = 0; i < s->repeats; i++)
+        again[i] = s->repeat[i].measurement;
     const struct vrs_compare_options o = { .size = sizeof o,
                                            .path = a_path,
                                            .b_path = b_path,
                                            .fail_over_ns = s->fail_over_ns,
-                                           .fail_over_millionths = s->fail_over_millionths };
+                                           .fail_over_millionths = s->fail_over_millionths,
+                                           .again = again,
+                                           .again_paths = s->again.at,
+                                           .again_count = s->repeats };
     return vrs_compare(a, b, &o, ret, err);
 }
 
@@ -95,7 +175,11 @@ static int run(const struct command *self, int argc, char **argv)
         .one_refused = "compare holds one file against another: name a FILE of before the change "
                        "and one of after it",
     };
-    return answer_pair(self, &question, files, argv);
+    int exit_status = open_repeats(&settings, files > 0 ? argv[0] : NULL);
+    if (exit_status == EXIT_DONE)
+        exit_status = answer_pair(self, &question, files, argv);
+    close_repeats(&settings);
+    return exit_status;
 }
 
 const struct command cmd_compare = {
@@ -107,10 +191,13 @@ const struct command cmd_compare = {
              "measurement, or two profiler traces. B is called faster or slower where its\n"
              "median lies further from A's than the intervals of both reach, within noise\n"
              "where it does not, and no difference where all of that is within 1 %.\n"
+             "An interval is of one run. What two runs of one program differ by is told by\n"
+             "--again: A's program, measured once more.\n"
              "Two memory snapshots are for vramscope diff.\n"
              "Exit status: 0 done, 1 above the limit of --fail-over, 2 usage, 3 a file or\n"
              "the system failed, 130 interrupted.\n",
     .examples = "vramscope compare before.json after.json # two measurements\n"
+                "vramscope compare --again before2.json before.json after.json # noise of runs\n"
                 "vramscope compare before.trace.json.gz after.trace.json.gz # two traces\n"
                 "vramscope compare --fail-over 5% before.json after.json # for CI\n",
     .options = { options, output_options },

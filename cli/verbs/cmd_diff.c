@@ -267,7 +267,8 @@ const struct command cmd_diff = {
              "left is new or gone.\n"
              "Of two profiler traces, or two steps of one, medians of a step are compared,\n"
              "row by row of the same name, and a change is called faster or slower only\n"
-             "where it is more than noise. Two measurements are compared as by compare.\n"
+             "where it is more than noise. Two measurements are compared as by compare,\n"
+             "which alone has --again.\n"
              "Exit status: 0 done, 1 above the limit of --fail-over, 2 usage, 3 a file or\n"
              "the system failed, 130 interrupted.\n",
     .examples = "vramscope diff before.pickle after.pickle # peak against peak\n"
