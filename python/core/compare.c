@@ -101,14 +101,36 @@ static bool check_kinds(struct core_state *state, const struct side *a, const st
     return PyErr_Occurred() == NULL;
 }
 
+/* A's program, measured again. */
+struct repeats {
+    struct side at[VRS_REPEATS_MOST];
+    const struct vrs_measurement *measurement[VRS_REPEATS_MOST];
+    uint32_t count;
+};
+
+/* False with an exception set. */
+static bool check_repeats(struct core_state *state, const struct side *a,
+                          const struct repeats *again)
+{
+    if (again->count > 0 && a->trace != NULL)
+        (void)raise_usage(state, "again is of measurements; traces are compared by their steps");
+    for (uint32_t i = 0; i < again->count && PyErr_Occurred() == NULL; i++)
+        if (again->measurement[i] == NULL)
+            (void)raise_usage(state, "again takes measurements of the program of before, and no "
+                                     "trace or snapshot");
+    return PyErr_Occurred() == NULL;
+}
+
 static PyObject *ask(struct core_state *state, const struct side *a, const struct side *b,
-                     const char *fail_over)
+                     const struct repeats *again, const char *fail_over)
 {
     struct vrs_trace_diff_options traces = { .size = sizeof traces };
-    struct vrs_compare_options measured = { .size = sizeof measured };
+    struct vrs_compare_options measured = { .size = sizeof measured,
+                                            .again = again->measurement,
+                                            .again_count = again->count };
     struct vrs_result *result = NULL;
     struct vrs_error err;
-    if (!check_kinds(state, a, b) ||
+    if (!check_kinds(state, a, b) || !check_repeats(state, a, again) ||
         !read_limit(state, fail_over, &measured.fail_over_ns, &measured.fail_over_millionths))
         return NULL;
     traces.fail_over_ns = measured.fail_over_ns;
@@ -135,17 +157,44 @@ static void leave_side(struct side *s)
     Py_XDECREF(s->path);
 }
 
+/* Takes and opens them all; false with an exception set.  What was taken is the caller's to leave
+ * in both cases. */
+static bool open_repeats(struct core_state *state, PyObject *list, struct repeats *ret)
+{
+    Py_ssize_t count = PyList_Size(list);
+    if (count < 0)
+        return false;
+    if (count > VRS_REPEATS_MOST) {
+        (void)raise_usage(state, "again takes 16 measurements at most");
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        struct side *s = &ret->at[ret->count];
+        s->name = "(again)";
+        if (!take_side(state, PyList_GetItem(list, i), s))
+            return false;
+        ret->count++;
+        if (!open_taken(state, s))
+            return false;
+        ret->measurement[i] = s->made.measurement;
+    }
+    return true;
+}
+
 PyObject *core_compare(PyObject *module, PyObject *args)
 {
     struct core_state *state = core_state_of(module);
     struct side a = { .name = "(before)" }, b = { .name = "(after)" };
-    PyObject *before, *after, *made = NULL;
+    struct repeats again = { .count = 0 };
+    PyObject *before, *after, *list, *made = NULL;
     const char *fail_over;
-    if (!PyArg_ParseTuple(args, "OOz:compare", &before, &after, &fail_over))
+    if (!PyArg_ParseTuple(args, "OOOz:compare", &before, &after, &list, &fail_over))
         return NULL;
     if (take_side(state, before, &a) && take_side(state, after, &b) && open_taken(state, &a) &&
-        open_taken(state, &b))
-        made = ask(state, &a, &b, fail_over);
+        open_taken(state, &b) && open_repeats(state, list, &again))
+        made = ask(state, &a, &b, &again, fail_over);
+    for (uint32_t i = 0; i < again.count; i++)
+        leave_side(&again.at[i]);
     leave_side(&a);
     leave_side(&b);
     return made;

@@ -143,7 +143,7 @@ static PyMethodDef functions[] = {
       "cycles(objects, references, least_bytes, draw, /)\n--\n\n"
       "The answer, or with `draw` an SVG of the largest; see vramscope.watch_cycles." },
     { "_compare", core_compare, METH_VARARGS,
-      "_compare(before, after, fail_over, /)\n--\n\nSee vramscope.compare; a path is a str, bytes "
+      "_compare(before, after, again, fail_over, /)\n--\n\nSee vramscope.compare; a path is a str, bytes "
       "are the JSON of a measurement." },
     { "_instances", objects_instances, METH_VARARGS,
       "_instances(objects, kind, /)\n--\n\nThose of a list whose type is the class or below it." },

@@ -9,6 +9,8 @@ from vramscope.measuring.measure import Measurement
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from vramscope.files import Path
     from vramscope.measuring.diagnosis import Diagnosis
 
@@ -17,6 +19,7 @@ __all__ = ["compare"]
 
 def compare(before: Measurement | Diagnosis | _core.Trace | Path,
             after: Measurement | Diagnosis | _core.Trace | Path, *,
+            again: Iterable[Measurement | Diagnosis | Path] = (),
             fail_over: str | None = None) -> _core.Result:
     """Whether a change helped: row D31; a Result as `vramscope compare` gives it.
 
@@ -25,8 +28,14 @@ def compare(before: Measurement | Diagnosis | _core.Trace | Path,
     medians, their change with its interval, and what it is called: "faster", "slower",
     "no_difference", "within_noise", or "not_judged" with the reason. "verdict" is that of "judged",
     the step or the call; "conditions" are those that differ, "memory" the peaks of both. Of traces
-    it is that of `vramscope diff`. fail_over: a limit for the judged median, as "5ms" or "5%" of
-    the one before; the Result's own `verdict` is False where it is exceeded or cannot be compared.
+    it is that of `vramscope diff`.
+
+    again: a list of further measurements of the program of before, unchanged. An interval is of one
+    run; what the medians of these differ by from that of before is noise too, and is added to it:
+    "between_runs" of each time, None where no repeat tells it.
+    fail_over: a limit for the judged median, as "5ms" or "5%" of the one before, whether or not
+    that is more than the noise; the Result's own `verdict` is False where it is exceeded or cannot
+    be compared.
 
     Raises vramscope.Error for a file that cannot be read, for two of different kinds and for
     memory snapshots, which Recording.diff() compares; ValueError for a Trace that is closed.
@@ -39,8 +48,15 @@ def compare(before: Measurement | Diagnosis | _core.Trace | Path,
     >>> step = made["times"][-1]
     >>> step["change_low"] < step["change"] < step["change_high"] < 0
     True
+    >>> made = vramscope.compare("examples/measurements/before.json",
+    ...                          "examples/measurements/after.json",
+    ...                          again=["examples/measurements/again.json"])
+    >>> made["verdict"], made["times"][-1]["between_runs"] > 0
+    ('faster', True)
     """
-    return _core._compare(_side(before), _side(after), fail_over)
+    if isinstance(again, (str, bytes, os.PathLike, Measurement)) or hasattr(again, "measurement"):
+        raise TypeError("again takes a list of measurements")
+    return _core._compare(_side(before), _side(after), [_side(each) for each in again], fail_over)
 
 
 def _side(given: Measurement | Diagnosis | _core.Trace | Path) -> str | bytes | _core.Trace:

@@ -79,6 +79,67 @@ def test_a_planted_change_is_found_and_its_size_lies_in_the_interval():
         assert held >= 18
 
 
+def test_what_runs_differ_by_is_noise_where_the_program_was_measured_again():
+    """Three processes of one program, whose forward takes 6, 6.6 and 5.5 ms: a shift, that is in no interval."""
+    first, other, third = (measured(ms, seed=seed) for seed, ms in enumerate((6.0, 6.6, 5.5)))
+    alone = compared(first, other)
+    assert alone["verdict"] == "slower" and alone["again"] == []
+    assert {(row["between_runs"], row["repeats"]) for row in alone["times"]} == {(None, 0)}
+    assert "what two runs of one program differ by on this machine is not in them" in " ".join(alone.text().split())
+    both = compared(first, other, again=[third, other])
+    step, was = times(both)["step"], times(alone)["step"]
+    medians = [made.time("step")["median"] for made in (first, other, third)]
+    assert both["verdict"] == "within_noise" and step["repeats"] == 2
+    assert step["between_runs"] == pytest.approx(max(abs(each - medians[0]) for each in medians))
+    assert step["change_high"] - was["change_high"] == pytest.approx(step["between_runs"])
+    assert was["change_low"] - step["change_low"] == pytest.approx(step["between_runs"])
+    assert "as 2 repeats tell it: up to" in " ".join(both.text().split())
+    assert both["memory"] == alone["memory"] and both["figures"] == alone["figures"]
+    assert compared(first, measured(9.0, seed=7), again=[third, other])["verdict"] == "slower"
+    assert compared(first, measured(3.0, seed=8), again=[third, other])["verdict"] == "faster"
+    limited = [vramscope.compare(first, other, again=again, fail_over="1%").verdict for again in ([], [third, other])]
+    assert limited == [False, False]  # noise or not
+
+
+def test_repeats_are_objects_paths_and_diagnoses(tmp_path):
+    before, after, again = measured(), measured(5.0, seed=2), measured(seed=3)
+    (tmp_path / "again.json").write_text(again.json())
+    wanted = compared(before, after, again=[again])
+    assert wanted["again"] == [{"path": "(again)", "size_bytes": len(again.json()), "tool": again["tool"], "conditions": []}]
+    diagnosis = {"schema": "vramscope.diagnosis/1", "tool": "1.0.0", "verdict": {"kind": "x"}, "measurement": dict(again)}
+    (tmp_path / "diagnosis.json").write_text(json.dumps(diagnosis))
+    for given in ((tmp_path / "again.json",), iter([str(tmp_path / "diagnosis.json")])):
+        assert compared(before, after, again=given)["times"] == wanted["times"]
+
+
+def test_a_repeat_that_is_not_like_the_program_is_said(tmp_path):
+    before, after = measured(), measured(7.0, seed=2)
+    few = compared(before, after, again=[measured(9.0, batches=5)])
+    assert few["verdict"] == "slower" and {row["between_runs"] for row in few["times"]} == {None}
+    assert "is not known, and not in the intervals" in " ".join(few.text().split())
+    document = json.loads(before.json())
+    document["conditions"]["dtype"] = "bfloat16"
+    (tmp_path / "other.json").write_text(json.dumps(document))
+    made = compared(before, after, again=[tmp_path / "other.json"])
+    assert [row["name"] for row in made["again"][0]["conditions"]] == ["dtype"] and made["conditions"] == []
+    assert "bfloat16 in" in " ".join(made.text().split())
+
+
+def test_what_is_no_repeat():
+    good = measured()
+    latency = vramscope.measure_latency(lambda: None, iterations=1)
+    for sides, again, words in (((good, good), [latency], "repeat 1 of it measured different things"),
+                                ((good, good), [TRACE], "no trace or snapshot"),
+                                ((good, good), [good] * 17, "16 measurements at most"),
+                                ((TRACE, TRACE), [good], "traces are compared by their steps")):
+        with pytest.raises(vramscope.Error, match=words) as raised:
+            vramscope.compare(*sides, again=again)
+        assert raised.value.status == "usage"
+    for nonsense in (good, "again.json", TRACE, None, 7, [None]):
+        with pytest.raises(TypeError):
+            vramscope.compare(good, good, again=nonsense)
+
+
 def test_a_change_below_one_percent_is_no_difference():
     made = compared(measured(6.0, spread=0), measured(6.05, spread=0))
     assert made["verdict"] == "no_difference" and times(made)["step"]["change"] == pytest.approx(0.05)
