@@ -24,6 +24,8 @@ ANSWERS = {
     "fragments examples/fragmentation.pickle": ("segment", 0),
     "replay examples/fragmentation.pickle --sweep --capacity 24GiB": ("expandable_segments:True", 0),
     "compare examples/measurements/before.json examples/measurements/after.json": ("B is faster: the median step", 0),
+    "compare --again examples/measurements/again.json examples/measurements/before.json examples/measurements/after.json":
+        ("A again: examples/measurements/again.json", 0),
     "diff examples/train.pickle examples/leak.pickle": ("in use", 0),
     "check examples/train.pickle --max-peak 80GiB --no-oom": ("all 2 limits hold", 0),
     "diagnose examples/traces/training.pt.trace.json.gz": ("kind     the loading of data: ", 0),
