@@ -232,6 +232,57 @@ def overhead(ns):
     return Trace().op("a", 0, 1000).span("overhead", "Buffer Flush", 10, ns, pid=-1)
 
 
+# On the host alone: steps of 1000 in one function of the program, whose parts are frames and operators. -----
+
+class Loop(Trace):
+    """Steps of 1000 in a function of the program, each with a call of a module where frames have one."""
+
+    def __init__(self, steps, has_forward=True):
+        super().__init__()
+        self.steps(*[1000] * steps)
+        self.frame("train.py(3): train", 0, 1000 * steps)
+        for at in range(0, 1000 * steps, 1000):
+            if has_forward:
+                self.frame("nn.Module: Net_0", at + 600, 300)
+            self.op("autograd::engine::evaluate_function: AddmmBackward0", at + 900, 100)
+
+    def frame(self, name, start, length):
+        return self.span("python_function", name, start, length)
+
+    def each(self, *spans):
+        """Spans (kind of call, name, place in the step, length) in every step."""
+        steps = sum(e["name"].startswith("ProfilerStep#") for e in self.events)
+        for at in range(0, 1000 * steps, 1000):
+            for call, name, start, length in spans:
+                call(self, name, at + start, length)
+        return self
+
+
+def reads(*steps):
+    """Of ten steps those that take a value out of a tensor."""
+    t = Loop(10)
+    for i in steps:
+        t.op("aten::item", 1000 * i + 300, 10).op("aten::_local_scalar_dense", 1000 * i + 302, 5)
+    return t
+
+
+def read_in(name, call=Trace.range):
+    return Loop(2).each((call, name, 300, 100), (Trace.op, "aten::item", 320, 10))
+
+
+def other(ns, has_forward=True):
+    """Work of `ns` at the begin of a step, before loading that lasts until the forward."""
+    t = Loop(2, has_forward)
+    return t.each((Trace.range, "enumerate(DataLoader)#x", ns, 600 - ns), (Trace.op, "aten::flip", 0, ns))
+
+
+def program_copies(ns, name="aten::clone", steps=2):
+    t = Loop(2)
+    for i in range(steps):
+        t.op(name, 1000 * i + 300, ns).op("aten::copy_", 1000 * i + 301, 1)
+    return t
+
+
 FP32 = "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_warpsize1x2x1_ffma_aligna4_execute_kernel"
 H2D = "Memcpy HtoD (Pinned -> Device)"
 CASES = [
@@ -291,6 +342,18 @@ CASES = [
     ("SELECT-LOOP", "groups", selects(10), selects(9)),
     ("TO-AFTER", "copies", moved(H2D), moved("Memcpy DtoH (Device -> Pinned)")),
     ("TO-AFTER", "made on the host", moved(H2D), moved(H2D).work(190, 5, launch=50)),
+    ("ITEM-STEP", "in nine of ten", reads(*range(9)), reads(*range(8))),
+    ("ITEM-STEP", "no device", reads(*range(10)), reads(*range(10)).work(20, 10, launch=5)),
+    ("ITEM-STEP", "by the program", read_in("train.py(9): log", Loop.frame), read_in("Optimizer.step#Adam.step")),
+    ("ITEM-STEP", "by no library", read_in("torch/_tensor.py(9): __format__", Loop.frame),
+     read_in("torchvision/ops.py(9): check", Loop.frame)),
+    ("STEP-OTHER", "time", other(101), other(100)),
+    ("STEP-OTHER", "no device", other(300), other(300).work(20, 10, launch=5)),
+    ("STEP-OTHER", "where the forward is", other(300), other(300, has_forward=False)),
+    ("COPY-STEP", "time", program_copies(21), program_copies(20)),
+    ("COPY-STEP", "in each step", program_copies(90), program_copies(90, steps=1)),
+    ("COPY-STEP", "an operator that copies", program_copies(90), program_copies(90, "aten::add")),
+    ("COPY-STEP", "no device", program_copies(90), program_copies(90).work(20, 10, launch=5)),
     ("PROF-LONG", "steps", Trace().steps(*[10] * 11), Trace().steps(*[10] * 10)),
     ("PROF-NOWARM", "first step", Trace().steps(151, 100, 100), Trace().steps(150, 100, 100)),
     ("PROF-MODE", "backward", loop(backward=0), loop()),

@@ -39,6 +39,10 @@ static void put_place(struct buf *to, const struct trace_finding *f, str name, b
         escape_text(to, f->culprit.ptr != NULL ? f->culprit : S("what ran longest"), ascii);
         return;
     }
+    if (str_equal(name, S("line"))) {
+        escape_text(to, f->line.ptr != NULL ? f->line : S("the program"), ascii);
+        return;
+    }
     for (uint32_t i = 0; i < f->evidences; i++)
         if (str_equal(name, str_from(f->evidence[i].name)))
             put_value(to, &f->evidence[i], ascii);

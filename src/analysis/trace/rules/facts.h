@@ -33,6 +33,21 @@ enum rule_name {
     RULE_READS = 32768,    /* an operator that waits for a value of the device */
 };
 
+/* What a name says of a span on the thread of the steps. */
+enum loop_name {
+    LOOP_IS_KNOWN = 1, /* the name was looked at */
+    LOOP_PROGRAM = 2,   /* a frame of the program's own code */
+    LOOP_FOREIGN = 4,   /* a frame of the framework, or of a library */
+    LOOP_LOADS = 8,     /* a range or frame of a loader */
+    LOOP_TRAINS = 16,   /* one of the framework's backward, optimizer or profiler */
+    LOOP_FORWARD = 32,  /* a call of a module, or a range of a forward */
+    LOOP_READS = 64,    /* takes a value out of a tensor */
+    LOOP_COPIES = 128,  /* an operator that may copy */
+    LOOP_COPY = 256,    /* the one that does */
+    LOOP_WAITS = 512,   /* a built-in that sleeps, reads or opens */
+    LOOP_WORKERS = 1024, /* a range of a loader with workers */
+};
+
 /* Counted, with the longest of them. */
 struct rule_calls {
     uint64_t count;
@@ -47,6 +62,29 @@ struct rule_copies {
     int64_t ns;
     double bytes;
     uint32_t largest; /* by time */
+};
+
+/* What the program's own lines do again in each step. */
+struct rule_habit {
+    struct rule_calls calls;
+    uint32_t steps; /* that have one */
+    uint32_t line;  /* string: the program's frame in which most of it is; 0: not known */
+};
+
+/* What was done on the thread of the steps, within them. */
+struct rule_loop {
+    bool has_frames;  /* of Python */
+    bool has_forward; /* calls of modules or ranges say where it is */
+    struct rule_habit reads, copies;
+    int64_t other_ns;                 /* outside loading, forward, backward and optimizer */
+    uint32_t other_op, other_line;    /* strings: what is most of it; 0: none */
+    int64_t other_op_ns, other_line_ns;
+    bool has_workers;                 /* a loader gives its work to others */
+    uint32_t waiting_line;            /* string: the program's frame around that; 0: none */
+    uint32_t load_op, load_line;      /* likewise, of loading */
+    int64_t load_op_ns, load_line_ns;
+    int64_t load_ops_ns;              /* of all operators of loading */
+    int64_t load_waited_ns;           /* of the line: in which it slept, read or opened */
 };
 
 struct rule_memory {
@@ -122,6 +160,7 @@ struct rule_facts {
     int64_t overhead_ns;
     bool has_backward, has_optimizer;
 
+    struct rule_loop loop;
     struct rule_memory memory;
 };
 
@@ -135,6 +174,13 @@ bool rule_name_is_half(str name);
 bool rule_gaps_find(struct rule_facts *f);  /* window, slow launches, what ran meanwhile */
 bool rule_memory_find(struct rule_facts *f);
 bool rule_trees_find(struct rule_facts *f); /* runs of selects, tensors that are moved */
+bool rule_loop_find(struct rule_facts *f);
+
+/* What the name of a span of this kind says, by its text: enum loop_name. */
+uint16_t rule_loop_name(str name, uint8_t kind);
+
+/* "train.py(12): step", not of torch, of an installed package, or of the interpreter. */
+bool rule_name_is_of_the_program(str name);
 
 /* The innermost frame of the user's own Python code around a span; ptr NULL: there is none. */
 str rule_line(const struct rule_facts *f, uint32_t row);
@@ -146,6 +192,7 @@ enum rule_under {
     UNDER_ZERO_GRAD = 1,
     UNDER_OPERATOR = 2, /* of a library, not a range */
     UNDER_FILL = 4,
+    UNDER_LOADER = 8,
 };
 
 #endif

@@ -67,6 +67,9 @@ double rule_busy(const struct rule_facts *f);
 /* The wall time of forward, backward and optimizer. */
 int64_t rule_compute_wall(const struct rule_facts *f);
 
+/* Where the time of loading passed, and the advice that this asks for. */
+void judge_loading(struct judging *j);
+
 /* Keeps the judged time, what of it was idle, and the share of computing. */
 void rule_note_window(struct judging *j);
 
@@ -76,6 +79,7 @@ trace_rule rule_gpu_low, rule_gpu_high, rule_gpu_mixed, rule_host, rule_data_1, 
     rule_comm_skew, rule_tensor_cores, rule_tensor_align, rule_mem_peak, rule_mem_forward,
     rule_mem_backward, rule_mem_reserved, rule_mem_growth, rule_bandwidth, rule_optimizer_loop,
     rule_zero_fill, rule_select_loop, rule_to_after, rule_prof_long, rule_prof_warm,
-    rule_prof_mode, rule_prof_memory, rule_prof_sync, rule_prof_cost;
+    rule_prof_mode, rule_prof_memory, rule_prof_sync, rule_prof_cost, rule_item_step,
+    rule_step_other, rule_copy_step;
 
 #endif

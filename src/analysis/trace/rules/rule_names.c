@@ -113,17 +113,6 @@ bool rule_names_make(struct rule_facts *f)
     return true;
 }
 
-/* "train.py(12): step", not of torch, of an installed package, or of the interpreter. */
-static bool is_of_the_user(str name)
-{
-    static const char *const others[] = {
-        "site-packages/", "dist-packages/", "torch/", "/lib/python3", "<frozen ", "<string>",
-        "threading.py(", "runpy.py(", "contextlib.py(", "functools.py(", "queue.py(",
-        "selectors.py(", "multiprocessing/", "concurrent/", "importlib/", "asyncio/",
-    };
-    return has(name, ".py(") && !has_one_of(name, others, COUNT(others));
-}
-
 str rule_line(const struct rule_facts *f, uint32_t row)
 {
     const struct spans *s = &f->study->trace->spans;
@@ -135,7 +124,7 @@ str rule_line(const struct rule_facts *f, uint32_t row)
             s->start[i] > s->start[row] || span_end(s, i) < span_end(s, row))
             continue;
         if ((best == NO_ROW || s->start[i] >= s->start[best]) &&
-            is_of_the_user(trace_text(f->study->trace, s->name[i])))
+            rule_name_is_of_the_program(trace_text(f->study->trace, s->name[i])))
             best = i;
     }
     return best == NO_ROW ? (str){ NULL, 0 } : trace_text(f->study->trace, s->name[best]);

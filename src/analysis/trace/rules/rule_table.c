@@ -5,8 +5,8 @@
 #include "analysis/trace/rules/rules.h"
 
 #define DATA_ADVICE                                                                                \
-    "give the loader workers (num_workers), persistent_workers, pin_memory and prefetch_factor, "  \
-    "keep decoded samples, or augment on the device"
+    "give the loader workers (num_workers=8, persistent_workers=True, prefetch_factor=4, "         \
+    "pin_memory=True), keep decoded samples, or augment on the device"
 
 const struct rule_row rule_rows[RULES_MOST] = {
     { "GPU-LOW", TRACE_PROBLEM, NEED_TORCH | NEED_DEVICE, rule_gpu_low,
@@ -106,7 +106,7 @@ const struct rule_row rule_rows[RULES_MOST] = {
     { "BW-LOW", TRACE_NOTE, NEED_TORCH | NEED_DEVICE, rule_bandwidth,
       "{copied_bytes} copied within the device in {copied_ns}, {rate_bytes} a second",
       "copy less, or contiguous tensors" },
-    { "OPT-LOOP", TRACE_ADVICE, NEED_TORCH, rule_optimizer_loop,
+    { "OPT-LOOP", TRACE_ADVICE, NEED_TORCH | NEED_DEVICE, rule_optimizer_loop,
       "{optimizer_ns} of the host in steps of the optimizer, which goes tensor by tensor "
       "({kernels_of_a_step} tiny kernels in one)",
       "make the optimizer with foreach=True or fused=True" },
@@ -119,6 +119,20 @@ const struct rule_row rule_rows[RULES_MOST] = {
       "{made_ns} went into making tensors on the host, each right before an aten::to that copies to "
       "the device ({pairs})",
       "make them there: device=\"cuda\"" },
+    { "ITEM-STEP", TRACE_ADVICE, NEED_TORCH | NEED_STEPS, rule_item_step,
+      "{reads} times the program took a value out of a tensor, in {steps_with_reads} of {steps} "
+      "steps: {reads_ns} on the host, and on a GPU each of them waits until the device is done",
+      "keep the value a tensor (loss.detach()), and take it with .item(), float(), .tolist(), "
+      ".cpu() or print every so many steps" },
+    { "STEP-OTHER", TRACE_ADVICE, NEED_TORCH | NEED_STEPS, rule_step_other,
+      "{other_ns} of {steps_ns} of steps ({step_other_ratio}) went into work outside loading, "
+      "forward, backward and optimizer",
+      "see what it is (--tree)" },
+    { "COPY-STEP", TRACE_ADVICE, NEED_TORCH | NEED_STEPS, rule_copy_step,
+      "{copies} copies of tensors that the program asks for, in {steps_with_copies} of {steps} "
+      "steps, took {copied_ns} ({copy_step_ratio} of the time of steps)",
+      "make the tensor once as it is needed (dtype, layout, device), and copy only what is "
+      "changed afterwards" },
     { "PROF-LONG", TRACE_NOTE, NEED_TORCH | NEED_STEPS, rule_prof_long,
       "{steps} steps were recorded", "a few say the same and make smaller files: active=3" },
     { "PROF-NOWARM", TRACE_NOTE, NEED_TORCH | NEED_STEPS, rule_prof_warm,

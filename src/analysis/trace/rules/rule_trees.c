@@ -81,6 +81,7 @@ static uint8_t under_of(const struct rule_facts *f, uint32_t row)
         under |= is_range ? 0u : UNDER_OPERATOR;
     }
     under |= (f->names[name] & RULE_ZERO_GRAD) != 0 ? UNDER_ZERO_GRAD : 0u;
+    under |= s->names.blame[name] == BLAME_DATALOADER ? UNDER_LOADER : 0u;
     return (uint8_t)under;
 }
 
@@ -112,7 +113,8 @@ static void look_at(struct rule_facts *f, struct siblings *siblings, uint32_t ro
                                               : NO_ROW;
     if (spans->kind[row] != SPAN_OP)
         return;
-    add_select(f, siblings, row);
+    if ((f->under[row] & UNDER_LOADER) == 0) /* a dataset gives its samples one by one */
+        add_select(f, siblings, row);
     add_pair(f, siblings, row, launched);
 }
 

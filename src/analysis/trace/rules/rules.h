@@ -73,6 +73,9 @@ enum trace_threshold {
     PROF_WARM,
     PROF_SYNCS,
     PROF_COST,
+    ITEM_STEPS,
+    STEP_OTHER,
+    COPY_STEP,
     LEAD_GAIN,
     BOTTLENECK_IDLE,
     TRACE_THRESHOLDS
@@ -114,7 +117,8 @@ enum { EVIDENCE_MOST = 12, LIMITS_MOST = 6 };
 struct trace_finding {
     static_text id;
     uint8_t severity; /* enum trace_severity */
-    /* Sentences to be filled in: {NAME} is the evidence of that name, {culprit} the culprit. */
+    /* Sentences to be filled in: {NAME} is the evidence of that name, {culprit} the culprit,
+     * {line} its line. */
     static_text text, advice;
     struct trace_evidence evidence[EVIDENCE_MOST];
     uint32_t evidences;

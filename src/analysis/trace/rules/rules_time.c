@@ -165,6 +165,7 @@ static void found_loading(struct judging *j)
     if (f->lone_loader != NO_ROW)
         j->found->culprit = trace_text(f->study->trace,
                                        f->study->trace->spans.name[f->lone_loader]);
+    judge_loading(j);
 }
 
 bool rule_data_1(struct judging *j)

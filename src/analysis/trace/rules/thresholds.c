@@ -60,6 +60,9 @@ const struct trace_threshold_row trace_thresholds[TRACE_THRESHOLDS] = {
     [PROF_WARM] = { "profiler-warm_ratio", 1.50, "first step by the median" },
     [PROF_SYNCS] = { "profiler-syncs", 1, "waits for the whole device in a step, by no operator" },
     [PROF_COST] = { "profiler-cost_ratio", 0.02, "time of the profiler itself by the span" },
+    [ITEM_STEPS] = { "item-steps_ratio", 0.90, "steps that take a value of a tensor, by all" },
+    [STEP_OTHER] = { "step-other_ratio", 0.10, "work outside the phases by the time of steps" },
+    [COPY_STEP] = { "copy-step_ratio", 0.02, "copies of the program by the time of steps" },
     [LEAD_GAIN] = { "lead-gain_ratio", 0.01, "gain by the judged time that the first screen tells" },
     [BOTTLENECK_IDLE] = { "bottleneck-idle_ratio", 0.50, "idle time owed to the host by all" },
 };

@@ -1,0 +1,149 @@
+/* rules_loop.c - rules about what the program's own lines do in each step, and where loading passes. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/trace/phases/phases.h"
+#include "analysis/trace/rules/facts.h"
+#include "analysis/trace/rules/judge.h"
+#include "analysis/trace/rules/rules.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/trace.h"
+
+static void name_line(struct judging *j, uint32_t line)
+{
+    if (line != 0)
+        j->found->line = trace_text(j->f->study->trace, line);
+}
+
+/* Loading. */
+
+/* A function, or the operators, hold more than half of the loading. */
+static bool is_most(const struct rule_facts *f, int64_t ns)
+{
+    return ns > f->wall[PHASE_DATA] / 2;
+}
+
+void judge_loading(struct judging *j)
+{
+    const struct rule_facts *f = j->f;
+    const struct rule_loop *l = &f->loop;
+    if (l->load_line != 0 && is_most(f, l->load_line_ns)) {
+        name_line(j, l->load_line);
+        judge_note(j, "line_ns", (double)l->load_line_ns);
+        judge_note(j, "line_waited_ns", (double)l->load_waited_ns);
+        j->found->advice =
+            l->load_waited_ns > l->load_line_ns / 2
+                ? "{line_waited_ns} of it {line} slept or read files: keep samples in memory, read "
+                  "from a faster disk (SSD), and give the loader workers (num_workers=8, "
+                  "persistent_workers=True, prefetch_factor=4, pin_memory=True)"
+                : "{line_ns} of it {line} computed: do that once before the training, or on the "
+                  "device for the whole batch; else give the loader workers (num_workers=8, "
+                  "persistent_workers=True, prefetch_factor=4, pin_memory=True)";
+    } else if (l->has_workers) {
+        name_line(j, l->waiting_line);
+        j->found->advice =
+            "the loop waited for the loader's workers, whose code is not in the trace: use more of "
+            "them (num_workers=8, prefetch_factor=4, persistent_workers=True, pin_memory=True); "
+            "record with num_workers=0 to see which line they are slow in";
+    } else if (l->load_op != 0 && is_most(f, l->load_ops_ns)) {
+        judge_note(j, "load_ops_ns", (double)l->load_ops_ns);
+        j->found->advice =
+            "{load_ops_ns} of it are operators: do what they do once before the training, or on "
+            "the device for the whole batch; else give the loader workers (num_workers=8, "
+            "persistent_workers=True, prefetch_factor=4, pin_memory=True)";
+    }
+}
+
+/* What is done again in each step. */
+
+/* Where a device works, other rules tell what the host does to it. */
+static bool has_no_device(struct judging *j, static_text clause)
+{
+    if (j->f->card != NULL)
+        return judge_no(j, clause);
+    return j->f->report->step_track != NO_ROW || judge_no(j, "the steps are of no thread");
+}
+
+/* "item of Tensor" of "<built-in method item of Tensor object at 0x7f1d>". */
+static str without_address(str name)
+{
+    const str begin = S("<built-in method ");
+    size_t end = str_find(name, S(" object at "));
+    if (end == name.len || !str_starts(name, begin))
+        return name;
+    return (str){ name.ptr + begin.len, end - begin.len };
+}
+
+bool rule_item_step(struct judging *j)
+{
+    const struct rule_facts *f = j->f;
+    const struct rule_habit *reads = &f->loop.reads;
+    if (!has_no_device(j, "device activity was recorded, and SYNC-STEP tells what waits for it"))
+        return false;
+    if (reads->calls.count == 0)
+        return judge_no(j, "no step takes a value out of a tensor but within the framework");
+    judge_note(j, "reads", (double)reads->calls.count);
+    judge_note(j, "reads_ns", (double)reads->calls.ns);
+    judge_note(j, "steps_with_reads", reads->steps);
+    judge_note(j, "steps", f->steps);
+    judge_culprit(j, reads->calls.longest);
+    j->found->culprit = without_address(j->found->culprit);
+    name_line(j, reads->line);
+    j->found->gain_ns = reads->calls.ns;
+    return judge_from(j, "item_steps_ratio", judge_share(reads->steps, f->steps), ITEM_STEPS);
+}
+
+bool rule_step_other(struct judging *j)
+{
+    const struct rule_facts *f = j->f;
+    const struct rule_loop *l = &f->loop;
+    if (!has_no_device(j, "device activity was recorded, and GPU-LOW and HOST-1 tell what it waits "
+                          "for"))
+        return false;
+    if (!l->has_forward)
+        return judge_no(j, "neither a frame of a module nor a range of the forward was recorded, "
+                           "so that the forward is not told from the work before it");
+    judge_note(j, "other_ns", (double)l->other_ns);
+    judge_note(j, "steps_ns", (double)f->steps_ns);
+    name_line(j, l->other_line);
+    j->found->gain_ns = l->other_ns;
+    if (l->other_op != 0 && l->other_op_ns > l->other_ns / 4) {
+        j->found->culprit = trace_text(f->study->trace, l->other_op);
+        judge_note(j, "culprit_op_ns", (double)l->other_op_ns);
+        j->found->advice = "{culprit_op_ns} of it are {culprit}: do that in the loader's workers, "
+                           "once before the training, or on the device";
+    } else if (l->other_line != 0) {
+        judge_note(j, "line_ns", (double)l->other_line_ns);
+        j->found->advice = "{line_ns} of it are {line} itself: do that in the loader's workers, "
+                           "once before the training, or every so many steps";
+    }
+    return judge_above(j, "step_other_ratio",
+                       judge_share((double)l->other_ns, (double)f->steps_ns), STEP_OTHER);
+}
+
+bool rule_copy_step(struct judging *j)
+{
+    const struct rule_facts *f = j->f;
+    const struct rule_habit *copies = &f->loop.copies;
+    if (!has_no_device(j, "device activity was recorded, and COPY-40, BW-LOW and H2D-EXPOSED judge "
+                          "copies"))
+        return false;
+    if (!f->loop.has_frames)
+        return judge_no(j, "no frames of Python were recorded (with_stack=True), so that copies of "
+                           "the program are not told from those of the framework");
+    if (copies->calls.count == 0)
+        return judge_no(j, "no line of the program copies a tensor in a step");
+    judge_note(j, "copies", (double)copies->calls.count);
+    judge_note(j, "copied_ns", (double)copies->calls.ns);
+    judge_note(j, "steps_with_copies", copies->steps);
+    judge_note(j, "steps", f->steps);
+    judge_culprit(j, copies->calls.longest);
+    name_line(j, copies->line);
+    j->found->gain_ns = copies->calls.ns;
+    bool in_each = copies->steps == f->steps;
+    bool takes = judge_above(j, "copy_step_ratio",
+                             judge_share((double)copies->calls.ns, (double)f->steps_ns), COPY_STEP);
+    return takes && (in_each || judge_no(j, "some step copies nothing"));
+}
