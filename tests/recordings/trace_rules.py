@@ -270,10 +270,11 @@ def read_in(name, call=Trace.range):
     return Loop(2).each((call, name, 300, 100), (Trace.op, "aten::item", 320, 10))
 
 
-def other(ns, has_forward=True):
+def other(ns, has_forward=True, name="aten::flip"):
     """Work of `ns` at the begin of a step, before loading that lasts until the forward."""
     t = Loop(2, has_forward)
-    return t.each((Trace.range, "enumerate(DataLoader)#x", ns, 600 - ns), (Trace.op, "aten::flip", 0, ns))
+    return t.each((Trace.range, "enumerate(DataLoader)#x", ns, 600 - ns), (Trace.op, name, 0, ns),
+                  (Trace.op, "aten::copy_", 1, 9))
 
 
 def program_copies(ns, name="aten::clone", steps=2):
@@ -350,6 +351,7 @@ CASES = [
     ("STEP-OTHER", "time", other(101), other(100)),
     ("STEP-OTHER", "no device", other(300), other(300).work(20, 10, launch=5)),
     ("STEP-OTHER", "where the forward is", other(300), other(300, has_forward=False)),
+    ("STEP-OTHER", "no copies", other(300), other(300, name="aten::to")),
     ("COPY-STEP", "time", program_copies(21), program_copies(20)),
     ("COPY-STEP", "in each step", program_copies(90), program_copies(90, steps=1)),
     ("COPY-STEP", "an operator that copies", program_copies(90), program_copies(90, "aten::add")),

@@ -179,8 +179,13 @@ static void add_self(struct walk *w, const struct level *l)
 static void close_one(struct walk *w)
 {
     const struct level *l = &w->open.at[--w->open.len];
-    if (l->copies && is_the_programs(l))
-        add_habit(w, &w->f->loop.copies, l, &w->copy_step, COPY_LINE);
+    struct rule_loop *loop = &w->f->loop;
+    if (l->copies && is_the_programs(l)) {
+        add_habit(w, &loop->copies, l, &w->copy_step, COPY_LINE);
+        if (l->place == PLACE_LOOP)
+            loop->other_copied_ns =
+                i64_plus(loop->other_copied_ns, w->f->study->trace->spans.duration[l->row]);
+    }
     add_self(w, l);
 }
 

@@ -95,6 +95,11 @@ bool rule_item_step(struct judging *j)
     return judge_from(j, "item_steps_ratio", judge_share(reads->steps, f->steps), ITEM_STEPS);
 }
 
+static double copied_share(const struct rule_facts *f)
+{
+    return judge_share((double)f->loop.copies.calls.ns, (double)f->steps_ns);
+}
+
 bool rule_step_other(struct judging *j)
 {
     const struct rule_facts *f = j->f;
@@ -105,6 +110,9 @@ bool rule_step_other(struct judging *j)
     if (!l->has_forward)
         return judge_no(j, "neither a frame of a module nor a range of the forward was recorded, "
                            "so that the forward is not told from the work before it");
+    if (l->copies.steps == f->steps && copied_share(f) > f->limits->at[COPY_STEP] &&
+        l->other_copied_ns > l->other_ns / 2)
+        return judge_no(j, "most of what is outside the phases are copies, which COPY-STEP names");
     judge_note(j, "other_ns", (double)l->other_ns);
     judge_note(j, "steps_ns", (double)f->steps_ns);
     name_line(j, l->other_line);
@@ -130,9 +138,10 @@ bool rule_copy_step(struct judging *j)
     if (!has_no_device(j, "device activity was recorded, and COPY-40, BW-LOW and H2D-EXPOSED judge "
                           "copies"))
         return false;
-    if (!f->loop.has_frames)
-        return judge_no(j, "no frames of Python were recorded (with_stack=True), so that copies of "
-                           "the program are not told from those of the framework");
+    if (!f->loop.has_frames && !f->loop.has_forward)
+        return judge_no(j, "neither frames of Python (with_stack=True) nor a range of the forward "
+                           "were recorded, so that copies of the program are not told from those "
+                           "of the model");
     if (copies->calls.count == 0)
         return judge_no(j, "no line of the program copies a tensor in a step");
     judge_note(j, "copies", (double)copies->calls.count);
@@ -143,7 +152,6 @@ bool rule_copy_step(struct judging *j)
     name_line(j, copies->line);
     j->found->gain_ns = copies->calls.ns;
     bool in_each = copies->steps == f->steps;
-    bool takes = judge_above(j, "copy_step_ratio",
-                             judge_share((double)copies->calls.ns, (double)f->steps_ns), COPY_STEP);
+    bool takes = judge_above(j, "copy_step_ratio", copied_share(f), COPY_STEP);
     return takes && (in_each || judge_no(j, "some step copies nothing"));
 }

@@ -54,6 +54,42 @@ static void culprits_and_their_lines(void **state)
     traced_end(&m);
 }
 
+/* A loop on the host alone that reads, copies and sleeps, each in a function of its own. */
+static const char on_the_host[] =
+    "annotation ProfilerStep#1 1/1 0+1000; python 'train.py(7): train' 1/1 0+1000; "
+    "annotation 'enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__' 1/1 10+400; "
+    "python 'torch/utils/data/dataloader.py(1): __next__' 1/1 11+398; "
+    "python 'train.py(3): read' 1/1 12+390; python '<built-in function sleep>' 1/1 13+300; "
+    "op aten::item 1/1 320+10; python 'nn.Module: Net_0' 1/1 420+100; "
+    "python 'torch/nn/modules/module.py(1): _call_impl' 1/1 421+98; op aten::item 1/1 430+10; "
+    "op 'autograd::engine::evaluate_function: AddmmBackward0' 1/1 520+100; "
+    "python 'train.py(20): log' 1/1 630+210; op aten::item 1/1 640+10; "
+    "op aten::_local_scalar_dense 1/1 641+5; python '<built-in method clone of Tensor object>' "
+    "1/1 700+100; op aten::clone 1/1 701+90; op aten::copy_ 1/1 702+80";
+
+static void what_the_program_does(void **state)
+{
+    (void)state;
+    struct traced m;
+    struct trace_report r;
+    traced_study_of(&m, on_the_host);
+    make(&m, NULL, &r);
+    const struct trace_finding *item = find(&r, "ITEM-STEP"), *copy = find(&r, "COPY-STEP"),
+                               *other = find(&r, "STEP-OTHER"), *data = find(&r, "DATA-3");
+    assert_non_null(item);
+    assert_true(str_equal(item->line, S("train.py(20): log")));
+    assert_int_equal(item->gain_ns, 10);
+    assert_non_null(copy);
+    assert_true(str_equal(copy->culprit, S("aten::clone")));
+    assert_int_equal(copy->gain_ns, 90);
+    assert_non_null(other);
+    assert_true(str_equal(other->line, S("train.py(20): log")));
+    assert_int_equal(other->gain_ns, 1000 - 400 - 100 - 100);
+    assert_non_null(data);
+    assert_true(str_equal(data->line, S("train.py(3): read")));
+    traced_end(&m);
+}
+
 static void every_rule_speaks_or_says_why(void **state)
 {
     (void)state;
@@ -120,12 +156,16 @@ static void without_memory(void **state)
     traced_memory(&m, "1/0 100 512 t512 r1024 a4096; 1/0 200 512 t1024 r1024 a8192");
     fault_each(again, NULL, &m);
     traced_end(&m);
+    traced_study_of(&m, on_the_host);
+    fault_each(again, NULL, &m);
+    traced_end(&m);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(culprits_and_their_lines),
+        cmocka_unit_test(what_the_program_does),
         cmocka_unit_test(every_rule_speaks_or_says_why),
         cmocka_unit_test(limits_of_a_user),
         cmocka_unit_test(without_memory),

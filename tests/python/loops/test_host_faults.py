@@ -1,0 +1,79 @@
+"""Faults planted in training loops on the CPU, with the real torch: each is found in its trace, with the function that
+holds it, and nothing of their kind is said of the clean ones."""
+import json
+import re
+import subprocess
+
+import in_torch
+import pytest
+from conftest import ROOT, SANITIZER, run
+from loops import LOOPS
+
+pytestmark = pytest.mark.torch
+DATA, KINDS = {"DATA-1", "DATA-2", "DATA-3"}, {"ITEM-STEP", "STEP-OTHER", "COPY-STEP"}
+SECONDS = 900
+# What is said of a fault, and the words that tell it from the others of that rule.
+TOLD = {"loader": (DATA, "slept or read files"), "workers": (DATA, "waited for the loader's workers"),
+        "load": (DATA, " computed: "), "item": ({"ITEM-STEP"}, ".item()"), "transform": ({"STEP-OTHER"}, "the loader's workers"),
+        "copy": ({"COPY-STEP"}, "copy only what")}
+# Without frames no line is known, nor what a function of the dataset does; a forward is where a range says so.
+TOLD_PLAIN = {**TOLD, "loader": (DATA, ""), "load": (DATA, "")}
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """(folder, name -> (what is planted, where))"""
+    folder = tmp_path_factory.mktemp("loops")
+    done = subprocess.run([in_torch.interpreter(), "-B", ROOT / "tests/python/loops/record.py", folder],
+                          capture_output=True, env=in_torch.environment(), timeout=SECONDS)
+    assert not SANITIZER.search(done.stderr), done.stderr.decode("utf-8", "replace")[-6000:]
+    assert done.returncode == 0, done.stderr.decode("utf-8", "replace")[-3000:]
+    return folder, json.loads(done.stdout)
+
+
+def found_in(recorded, name, stacks):
+    """The findings of our kinds."""
+    answer = run("trace", "--json", recorded[0] / ("%s.%s.json" % (name, stacks)), expect=0).json()
+    return {f["id"]: f for f in answer["findings"] if f["id"] in DATA | KINDS}
+
+
+@pytest.mark.parametrize("stacks", ["stacks", "plain"])
+@pytest.mark.parametrize("name", [name for name, loop in LOOPS.items() if not loop.fault])
+def test_nothing_is_said_of_a_clean_loop(recorded, name, stacks):
+    assert found_in(recorded, name, stacks) == {}
+
+
+@pytest.mark.parametrize("name", [name for name, loop in LOOPS.items() if loop.fault])
+def test_a_fault_is_told_with_its_function(recorded, name):
+    fault, (first, last, function) = recorded[1][name]
+    rules, words = TOLD[fault]
+    found = found_in(recorded, name, "stacks")
+    assert found and set(found) <= rules, found
+    if fault == "workers":  # what a worker runs is in no trace: the loop that waits for it
+        function, first, last = "train", 46, 58
+    for finding in found.values():
+        file, line, named = re.fullmatch(r"(.*)\((\d+)\): (.*)", finding["line"]).groups()
+        assert file.endswith("/%s.py" % name) and named == function and first <= int(line) <= last, finding["line"]
+        assert words in finding["advice"], finding["advice"]
+
+
+def is_told_without_frames(name, fault):
+    """No operator runs for .tolist() and .numpy(); in a loop without ranges nothing says where the forward is."""
+    if name in ("item_tolist", "item_numpy"):
+        return False
+    return fault not in ("transform", "copy") or name.endswith("_ranges")
+
+
+@pytest.mark.parametrize("name", [name for name, loop in LOOPS.items() if loop.fault])
+def test_without_frames_a_fault_is_told_or_nothing(recorded, name):
+    fault = recorded[1][name][0]
+    rules, words = TOLD_PLAIN[fault]
+    found = found_in(recorded, name, "plain")
+    assert set(found) <= rules, found
+    assert bool(found) == is_told_without_frames(name, fault)
+    assert all(words in f["advice"] for f in found.values()), found
+
+
+def test_the_method_names_a_planted_value(recorded):
+    said = run("diagnose", recorded[0] / "item.stacks.json", expect=0).out
+    assert "ITEM-STEP" in said and "item.py(" in said and ": train" in said
