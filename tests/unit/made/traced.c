@@ -142,6 +142,9 @@ static uint32_t add_span(struct traced *m, enum span_kind kind, str name, uint32
     s->external[row] = s->correlation[row] = 0;
     s->external_form[row] = s->correlation_form[row] = ID_NONE;
     s->bytes[row] = TRACE_UNKNOWN;
+    s->shapes[row] = 0;
+    s->sequence[row] = TRACE_NO_SEQUENCE;
+    s->forward_thread[row] = 0;
     return row;
 }
 

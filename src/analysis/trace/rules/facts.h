@@ -46,6 +46,7 @@ enum loop_name {
     LOOP_COPY = 256,    /* the one that does */
     LOOP_WAITS = 512,   /* a built-in that sleeps, reads or opens */
     LOOP_WORKERS = 1024, /* a range of a loader with workers */
+    LOOP_OPERATOR = 2048, /* no range that was recorded as one */
 };
 
 /* Counted, with the longest of them. */

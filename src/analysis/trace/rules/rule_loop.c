@@ -217,7 +217,7 @@ static struct level level_of(struct walk *w, uint32_t row)
     l.is_foreign = (l.name & LOOP_PROGRAM) == 0 &&
                    (around->is_foreign || (l.name & LOOP_FOREIGN) != 0);
     l.is_read = around->is_read || (l.name & LOOP_READS) != 0;
-    if (around->op == 0 && s->kind[row] == SPAN_OP) {
+    if (around->op == 0 && (l.name & LOOP_OPERATOR) != 0) {
         l.op = s->name[row];
         l.copy = (l.name & LOOP_COPIES) != 0 ? w->open.len : NO_ROW;
     }

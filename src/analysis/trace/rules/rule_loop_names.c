@@ -132,7 +132,7 @@ static unsigned of_an_operator(str name)
                                         "aten::is_nonzero", "aten::nonzero" };
     static const char *const copy[] = { "aten::copy_", "aten::clone", "aten::contiguous",
                                         "aten::to", "aten::_to_copy" };
-    unsigned is = 0;
+    unsigned is = LOOP_OPERATOR;
     if (str_starts(name, S("autograd::engine::evaluate_function:")))
         return LOOP_TRAINS;
     if (!has(name, "::")) /* until 2021 ranges were operators */
