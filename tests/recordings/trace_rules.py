@@ -277,6 +277,12 @@ def other(ns, has_forward=True, name="aten::flip"):
                   (Trace.op, "aten::copy_", 1, 9))
 
 
+def loading(*inside, loader="_SingleProcessDataLoaderIter"):
+    """Half of each step is loading, with these spans in it."""
+    t = Loop(2).each((Trace.range, "enumerate(DataLoader)#%s.__next__" % loader, 0, 500), *inside)
+    return t.each((Trace.op, "aten::stack", 490, 5))
+
+
 def program_copies(ns, name="aten::clone", steps=2):
     t = Loop(2)
     for i in range(steps):
@@ -360,6 +366,9 @@ CASES = [
     ("PROF-NOWARM", "first step", Trace().steps(151, 100, 100), Trace().steps(150, 100, 100)),
     ("PROF-MODE", "backward", loop(backward=0), loop()),
     ("PROF-NOMEM", "flag", Trace().op("a", 0, 9), Trace(profile_memory=1).op("a", 0, 9)),
+    ("PROF-COARSE", "ranges", Trace().op("a", 0, 9), Trace().op("a", 0, 9).range("block", 0, 9)),
+    ("PROF-COARSE", "of the program", loop(0, 0, 0, 90).op("a", 0, 9), loop(0, 1, 0, 90).op("a", 0, 9)),
+    ("PROF-COARSE", "frames", Trace().op("a", 0, 9), Trace().op("a", 0, 9).span("python_function", "a.py(1): f", 0, 9)),
     ("PROF-SYNC", "by no operator", device_waits(700, 1200), device_waits(700)),
     ("PROF-COST", "time", overhead(21), overhead(20)),
 ]

@@ -111,8 +111,8 @@ def test_docs_have_the_table():
 def test_the_example_says_what_is_true_of_it():
     """A loop on the CPU whose loader sleeps, without workers."""
     answer = read(EXAMPLE)
-    assert ids(answer) == {"DATA-1", "DATA-2", "DATA-3"}
-    assert all("_SingleProcessDataLoaderIter" in f["culprit"] for f in answer["findings"])
+    assert ids(answer) == {"DATA-1", "DATA-2", "DATA-3", "PROF-COARSE"}
+    assert all("_SingleProcessDataLoaderIter" in f["culprit"] for f in answer["findings"] if f["id"] != "PROF-COARSE")
     text = run("trace", EXAMPLE, "--findings", expect=0).out
     assert "num_workers" in text and "GPU-LOW       no device activity was recorded" in text
 
@@ -175,6 +175,64 @@ def test_what_gains_little_does_not_stand_on_the_first_screen_alone(tmp_path):
     assert "GPU-HIGH" in page and "SYNC-STEP" not in page
     page = run("trace", path, "--threshold", "lead-gain_ratio=0.001", expect=0).out
     assert "SYNC-STEP" in page and "GPU-HIGH" not in page
+
+
+def data_3(tmp_path, trace):
+    path = tmp_path / "trace.json"
+    path.write_bytes(trace_rules.as_json(trace))
+    return next(f for f in read(path)["findings"] if f["id"] == "DATA-3")
+
+
+def test_where_loading_passes(tmp_path):
+    """By the function in which most of it passes, and what that does; a share of one half is not most."""
+    frame, op, loading = trace_rules.Loop.frame, trace_rules.Loop.op, trace_rules.loading
+    read_it = (frame, "data.py(9): read", 10, 251)
+    found = data_3(tmp_path, loading(read_it, (frame, "<built-in function sleep>", 11, 126)))
+    assert found["line"] == "data.py(9): read" and found["culprit"].startswith("enumerate(DataLoader)#_Single")
+    assert found["advice"].startswith("252 ns of it data.py(9): read slept or read files: keep samples in memory")
+    assert found["evidence"]["line_ns"] == 2 * 251
+    found = data_3(tmp_path, loading(read_it, (frame, "<built-in function sleep>", 11, 125)))
+    assert found["line"] == "data.py(9): read" and "502 ns of it data.py(9): read computed: do that once" in found["advice"]
+    found = data_3(tmp_path, loading((frame, "data.py(9): read", 10, 250)))
+    assert found["line"] is None and found["advice"].startswith("give the loader workers")
+    found = data_3(tmp_path, loading((op, "aten::flip", 10, 246)))
+    assert found["advice"].startswith("502 ns of it are operators: ")
+    found = data_3(tmp_path, loading((op, "aten::flip", 10, 245)))
+    assert found["advice"].startswith("give the loader workers")
+    found = data_3(tmp_path, loading((frame, "queue.py(9): get", 10, 400), loader="_MultiProcessingDataLoaderIter"))
+    assert found["line"] == "train.py(3): train" and "with num_workers=0 to see which line" in found["advice"]
+
+
+def test_a_comprehension_is_part_of_its_function(tmp_path):
+    inside = [(trace_rules.Loop.frame, "data.py(9): read", 10, 400), (trace_rules.Loop.frame, "data.py(10): <listcomp>", 20, 380)]
+    assert data_3(tmp_path, trace_rules.loading(*inside))["line"] == "data.py(9): read"
+
+
+def test_an_operator_of_the_loss_is_part_of_the_forward(tmp_path):
+    """It has the number of a node that ran backward in its step, behind the first module."""
+    path = tmp_path / "trace.json"
+    for number, place, gain in ((7, 1, 0), (8, 1, 200), (7, 0, 200)):
+        trace = trace_rules.Trace().steps(1000, 1000).span("python_function", "train.py(3): train", 0, 2000)
+        for at in (0, 1000):
+            trace.range("enumerate(DataLoader)#x", at, 300).span("python_function", "nn.Module: N_0", at + 500, 200)
+            trace.op("aten::nll_loss", at + (300, 700)[place], 200, **{"Sequence number": number + at})
+            trace.op("autograd::engine::evaluate_function: NllBackward0", at + 900, 100, **{"Sequence number": 7 + at})
+        path.write_bytes(trace_rules.as_json(trace))
+        found = next(f for f in read(path)["findings"] if f["id"] == "STEP-OTHER")
+        assert found["evidence"]["other_ns"] == 2 * (200 + gain), (number, place)
+
+
+REMEDIES = ["num_workers=8", "persistent_workers=True", "prefetch_factor=4", "pin_memory=True", "keep samples in memory",
+            "SSD", "on the device", "torch.autocast", "multiples of 8, of 16 in bfloat16", "torch.compile", "non_blocking=True"]
+
+
+def test_remedies_are_named(judged, tmp_path):
+    given = [f["advice"] for answers_of_a_case in judged.values() for answer in answers_of_a_case for f in answer["findings"]]
+    slow = trace_rules.loading((trace_rules.Loop.frame, "data.py(9): read", 10, 400),
+                               (trace_rules.Loop.frame, "<built-in method read of _io.FileIO object at 0x1>", 11, 390))
+    given.append(data_3(tmp_path, slow)["advice"])
+    for remedy in REMEDIES:
+        assert any(remedy in advice for advice in given), remedy
 
 
 # Which of several reasons comes first ---------------------------------------------------

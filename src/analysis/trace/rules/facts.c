@@ -172,8 +172,11 @@ static void add_range(struct rule_facts *f, uint32_t row)
 {
     const struct spans *spans = &f->study->trace->spans;
     uint16_t name = f->names[spans->name[row]];
+    uint8_t traits = f->study->names.traits[spans->name[row]];
     if ((name & RULE_LONE_LOADER) != 0)
         f->lone_loader = row;
+    f->own_ranges += spans->kind[row] == SPAN_ANNOTATION &&
+                     (traits & (NAME_STEP | NAME_RANGE)) == 0;
     if ((name & RULE_OPTIMIZER) != 0) {
         f->has_optimizer = true;
         f->optimizer_ns = i64_plus(f->optimizer_ns, spans->duration[row]);

@@ -160,6 +160,7 @@ struct rule_facts {
     struct rule_calls to_pairs;
     uint32_t lone_loader; /* a range of a loader without workers, or NO_ROW */
     int64_t overhead_ns;
+    uint64_t own_ranges; /* neither steps nor the framework's */
     bool has_backward, has_optimizer;
 
     struct rule_loop loop;

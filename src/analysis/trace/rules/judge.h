@@ -80,6 +80,6 @@ trace_rule rule_gpu_low, rule_gpu_high, rule_gpu_mixed, rule_host, rule_data_1, 
     rule_mem_backward, rule_mem_reserved, rule_mem_growth, rule_bandwidth, rule_optimizer_loop,
     rule_zero_fill, rule_select_loop, rule_to_after, rule_prof_long, rule_prof_warm,
     rule_prof_mode, rule_prof_memory, rule_prof_sync, rule_prof_cost, rule_item_step,
-    rule_step_other, rule_copy_step;
+    rule_step_other, rule_copy_step, rule_prof_coarse;
 
 #endif

@@ -85,7 +85,7 @@ const struct rule_row rule_rows[RULES_MOST] = {
     { "TC-ALIGN", TRACE_ADVICE, NEED_TORCH | NEED_DEVICE, rule_tensor_align,
       "{unaligned_ns} of matrix products in 16 bits have a size that is no multiple of {multiple}, "
       "the longest {rows} x {inner} by {inner} x {columns}",
-      "pad sizes (vocabulary, features, batch) to multiples of {multiple}" },
+      "pad sizes (vocabulary, features, batch) to multiples of {multiple}, of 16 in bfloat16" },
     { "MEM-90", TRACE_PROBLEM, NEED_TORCH | NEED_MEMORY, rule_mem_peak,
       "{peak_bytes} of {device_bytes} were allocated at the peak ({peak_ratio})",
       "checkpoint activations, or keep smaller states; vramscope advise says more of a snapshot" },
@@ -143,6 +143,10 @@ const struct rule_row rule_rows[RULES_MOST] = {
       "record whole steps, with the backward in them" },
     { "PROF-NOMEM", TRACE_NOTE, NEED_TORCH, rule_prof_memory, "memory was not recorded",
       "record with profile_memory=True" },
+    { "PROF-COARSE", TRACE_NOTE, NEED_TORCH, rule_prof_coarse,
+      "neither ranges of the program nor frames of Python were recorded, so that no operator is "
+      "told to be of a part of the model",
+      "record with with_stack=True, or put record_function(\"forward\") and the like around the parts" },
     { "PROF-SYNC", TRACE_NOTE, NEED_TORCH | NEED_DEVICE | NEED_STEPS, rule_prof_sync,
       "{waits_ns} of steps went into waits for the whole device that no operator called ({waits} "
       "calls)",

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/trace/figures/figures.h"
 #include "analysis/trace/phases/phases.h"
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/rules/facts.h"
@@ -297,6 +298,19 @@ bool rule_prof_memory(struct judging *j)
         return judge_no(j, "memory was to be recorded (profile_memory=True), but no event of it is "
                            "in the trace");
     return true;
+}
+
+bool rule_prof_coarse(struct judging *j)
+{
+    const struct rule_facts *f = j->f;
+    const struct figures *figures = &f->report->figures;
+    if (figures->kinds[SPAN_OP] == 0)
+        return judge_no(j, "no operator was recorded");
+    if (figures->kinds[SPAN_PYTHON] > 0)
+        return judge_no(j, "frames of Python say which part an operator is of");
+    if (figures->kinds[SPAN_ANNOTATION] == 0 && f->report->step_source == STEPS_PROFILER)
+        return judge_no(j, "ranges were recorded as operators, which does not tell them apart");
+    return f->own_ranges == 0 || judge_no(j, "the program has ranges of its own");
 }
 
 bool rule_prof_sync(struct judging *j)
