@@ -290,6 +290,10 @@ def program_copies(ns, name="aten::clone", steps=2):
     return t
 
 
+def in_a_call(name):
+    return program_copies(90).each((Loop.frame, "<built-in method %s>" % name, 299, 95))
+
+
 FP32 = "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_warpsize1x2x1_ffma_aligna4_execute_kernel"
 H2D = "Memcpy HtoD (Pinned -> Device)"
 CASES = [
@@ -361,6 +365,7 @@ CASES = [
     ("COPY-STEP", "time", program_copies(21), program_copies(20)),
     ("COPY-STEP", "in each step", program_copies(90), program_copies(90, steps=1)),
     ("COPY-STEP", "an operator that copies", program_copies(90), program_copies(90, "aten::add")),
+    ("COPY-STEP", "asked for", in_a_call("contiguous of Tensor object at 0x1"), in_a_call("matmul of type object at 0x1")),
     ("COPY-STEP", "no device", program_copies(90), program_copies(90).work(20, 10, launch=5)),
     ("PROF-LONG", "steps", Trace().steps(*[10] * 11), Trace().steps(*[10] * 10)),
     ("PROF-NOWARM", "first step", Trace().steps(151, 100, 100), Trace().steps(150, 100, 100)),

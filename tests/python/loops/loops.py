@@ -149,7 +149,7 @@ LOOPS = {
     "transform_loop_ranges": planted_at("transform", "loaded", MIX, **RANGES),
     "transform_function": planted_at("transform", "prepare", MIX, loaded="images = prepare(images)"),
 
-    "copy_clone": planted_at("copy", "loaded", "images = images.clone().clone()", **LARGE),
+    "copy_clone": planted_at("copy", "loaded", "images = images.clone().clone().clone()", **LARGE),
     "copy_contiguous": planted_at("copy", "loaded", "images = images.transpose(2, 3).contiguous()", **LARGE),
     "copy_double": planted_at("copy", "loaded", "images = images.to(torch.float64).to(torch.float32)", **LARGE),
     "copy_double_ranges": planted_at("copy", "loaded", "images = images.to(torch.float64).to(torch.float32)", **LARGE, **RANGES),

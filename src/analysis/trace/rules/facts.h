@@ -47,6 +47,7 @@ enum loop_name {
     LOOP_WAITS = 512,   /* a built-in that sleeps, reads or opens */
     LOOP_WORKERS = 1024, /* a range of a loader with workers */
     LOOP_OPERATOR = 2048, /* no range that was recorded as one */
+    LOOP_HIDES = 4096,   /* a built-in that is asked for something else than a copy */
 };
 
 /* Counted, with the longest of them. */

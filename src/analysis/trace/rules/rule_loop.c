@@ -42,6 +42,7 @@ struct level {
     uint16_t name;  /* enum loop_name */
     uint8_t place, line_place; /* of it, and of that frame */
     bool is_foreign; /* a frame of others stands between it and the program's */
+    bool is_hidden;  /* a built-in around it is asked for something else than a copy */
     bool is_read;    /* it takes a value, or one around it does */
     bool copies;     /* asked for by it, a copy was made */
 };
@@ -216,10 +217,12 @@ static struct level level_of(struct walk *w, uint32_t row)
     }
     l.is_foreign = (l.name & LOOP_PROGRAM) == 0 &&
                    (around->is_foreign || (l.name & LOOP_FOREIGN) != 0);
+    l.is_hidden = (l.name & LOOP_PROGRAM) == 0 &&
+                  (around->is_hidden || (l.name & LOOP_HIDES) != 0);
     l.is_read = around->is_read || (l.name & LOOP_READS) != 0;
     if (around->op == 0 && (l.name & LOOP_OPERATOR) != 0) {
         l.op = s->name[row];
-        l.copy = (l.name & LOOP_COPIES) != 0 ? w->open.len : NO_ROW;
+        l.copy = (l.name & LOOP_COPIES) != 0 && !l.is_hidden ? w->open.len : NO_ROW;
     }
     return l;
 }

@@ -80,6 +80,17 @@ static bool takes_a_value(str name)
     return begins_with_one_of(name, begins, COUNT(begins)) || has(name, "torch/_tensor_str.py(");
 }
 
+/* What a built-in copies on its way, as autocast does before a product, nobody asked for. */
+static bool hides_copies(str name)
+{
+    static const char *const asked[] = {
+        " clone of ", " contiguous of ", " to of ",       " copy_ of ", " float of ", " double of ",
+        " half of ",  " bfloat16 of ",   " reshape of ",  " type of ",  " long of ",  " int of ",
+        " cpu of ",   " type_as of ",    " view_as of ",
+    };
+    return str_starts(name, S("<built-in ")) && !has_one_of(name, asked, COUNT(asked));
+}
+
 static bool waits(str name)
 {
     static const char *const begins[] = {
@@ -112,6 +123,7 @@ static unsigned of_a_frame(str name)
     is |= trains(name) ? LOOP_TRAINS : 0u;
     is |= takes_a_value(name) ? LOOP_READS : 0u;
     is |= waits(name) ? LOOP_WAITS : 0u;
+    is |= hides_copies(name) ? LOOP_HIDES : 0u;
     return is;
 }
 
@@ -131,7 +143,7 @@ static unsigned of_an_operator(str name)
     static const char *const read[] = { "aten::item", "aten::_local_scalar_dense",
                                         "aten::is_nonzero", "aten::nonzero" };
     static const char *const copy[] = { "aten::copy_", "aten::clone", "aten::contiguous",
-                                        "aten::to", "aten::_to_copy" };
+                                        "aten::to", "aten::_to_copy", "aten::reshape" };
     unsigned is = LOOP_OPERATOR;
     if (str_starts(name, S("autograd::engine::evaluate_function:")))
         return LOOP_TRAINS;
