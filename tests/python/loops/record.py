@@ -1,5 +1,5 @@
-"""record.py FOLDER [LOOP...]: runs each loop with and without stacks, each in a process of its own; its text stands
-beside its traces.  Prints JSON: name -> what is planted, and where."""
+"""record.py FOLDER: runs each loop with and without stacks, and each other program with them, in a process of its own;
+its text stands beside its traces.  Prints JSON: name -> what is planted, and where."""
 import contextlib
 import io
 import json
@@ -13,6 +13,7 @@ import torch._dynamo  # noqa: F401, which the first optimizer would load in each
 import torch.profiler  # noqa: F401
 import torch.utils.data  # noqa: F401
 from loops import LOOPS, planted, source
+from others import OTHERS
 
 torch.set_num_threads(1)
 
@@ -32,19 +33,23 @@ def run(path, trace, stacks):
     assert status == 0, path
 
 
-def main(folder, *names):
+def record(folder, name, text, *stacks):
+    path = folder / (name + ".py")
+    path.write_text(text)
+    for how in stacks:
+        run(path, folder / ("%s.%s.json" % (name, how)), how)
+
+
+def main(folder):
     truth = {}
     for name, loop in LOOPS.items():
-        if names and name not in names:
-            continue
         text = source(loop)
-        path = folder / (name + ".py")
-        path.write_text(text)
-        for stacks in ("stacks", "plain"):
-            run(path, folder / ("%s.%s.json" % (name, stacks)), stacks)
+        record(folder, name, text, "stacks", "plain")
         truth[name] = [loop.fault, planted(text) if loop.fault else None]
+    for name, (text, _) in OTHERS.items():
+        record(folder, name, text, "stacks")
     print(json.dumps(truth))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *sys.argv[2:])
+    main(Path(sys.argv[1]))

@@ -8,6 +8,7 @@ import in_torch
 import pytest
 from conftest import ROOT, SANITIZER, run
 from loops import LOOPS
+from others import OTHERS
 
 pytestmark = pytest.mark.torch
 DATA, KINDS = {"DATA-1", "DATA-2", "DATA-3"}, {"ITEM-STEP", "STEP-OTHER", "COPY-STEP"}
@@ -72,6 +73,16 @@ def test_without_frames_a_fault_is_told_or_nothing(recorded, name):
     assert set(found) <= rules, found
     assert bool(found) == is_told_without_frames(name, fault)
     assert all(words in f["advice"] for f in found.values()), found
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_programs(recorded, name):
+    """Loading one small sample after another takes long in all scripts: of rules about it only those planted are asked."""
+    planted = OTHERS[name][1]
+    found = found_in(recorded, name, "stacks")
+    assert set(found) - DATA == set(planted) - DATA
+    for rule, function in planted.items():
+        assert re.fullmatch(r".*/%s\.py\(\d+\): %s" % (name, function), found[rule]["line"]), found[rule]
 
 
 def test_the_method_names_a_planted_value(recorded):
