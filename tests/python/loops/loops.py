@@ -111,8 +111,10 @@ INTERPOLATE = "torch.nn.functional.interpolate(%s.flip(-1), size=(32, 32), mode=
 AUGMENT = "for _ in range(4): image = %s[0]" % INTERPOLATE % "image[None]"
 MIX = "for _ in range(40): images = %s" % INTERPOLATE % "images"
 PLAIN_ITEM = "image = torch.tensor([v * 2 - 1 for v in image.flatten().tolist()]).view(3, 32, 32)"
-PLAIN = "images = torch.stack([torch.stack([row * 2 - 1 for row in image.flatten(0, 1)]) for image in images]).view(-1, 3, 32, 32)"
+ROWS = "torch.stack([row * 2 - 1 for row in image.flatten(0, 1)])"
+PLAIN = "images = torch.stack([%s for image in images]).view(-1, 3, 32, 32)" % ROWS
 SORT = "samples = [(image.flip(-1).roll(3, 2).sort(-1)[0].exp(), label) for image, label in samples * 3][:32]"
+DOUBLE = "images = images.to(torch.float64).to(torch.float32)"
 LAYOUT = "images = images.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2).contiguous()"
 LOOPS = {
     "clean": Loop(),
@@ -139,7 +141,7 @@ LOOPS = {
     "item_numpy": planted_at("item", "loss", "values = output.detach().cpu().numpy()"),
     "item_branch": planted_at("item", "loss", "found = 1 if loss > 100 else 0"),
     "item_accuracy": planted_at("item", "stepped", "right = (output.argmax(1) == labels).sum().item()"),
-    "item_workers_adam": planted_at("item", "loss", "value = loss.item()", **{**WORKERS, "optimizer": "Adam(model.parameters())"}),
+    "item_workers_adam": planted_at("item", "loss", "value = loss.item()", optimizer="Adam(model.parameters())", **WORKERS),
 
     "transform_getitem": planted_at("load", "getitem", AUGMENT),
     "transform_getitem_plain": planted_at("load", "getitem", PLAIN_ITEM),
@@ -151,8 +153,8 @@ LOOPS = {
 
     "copy_clone": planted_at("copy", "loaded", "images = images.clone().clone().clone()", **LARGE),
     "copy_contiguous": planted_at("copy", "loaded", "images = images.transpose(2, 3).contiguous()", **LARGE),
-    "copy_double": planted_at("copy", "loaded", "images = images.to(torch.float64).to(torch.float32)", **LARGE),
-    "copy_double_ranges": planted_at("copy", "loaded", "images = images.to(torch.float64).to(torch.float32)", **LARGE, **RANGES),
+    "copy_double": planted_at("copy", "loaded", DOUBLE, **LARGE),
+    "copy_double_ranges": planted_at("copy", "loaded", DOUBLE, **LARGE, **RANGES),
     "copy_function": planted_at("copy", "prepare", LAYOUT, loaded="images = prepare(images)", **LARGE),
 }
 

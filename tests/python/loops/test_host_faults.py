@@ -15,8 +15,8 @@ DATA, KINDS = {"DATA-1", "DATA-2", "DATA-3"}, {"ITEM-STEP", "STEP-OTHER", "COPY-
 SECONDS = 900
 # What is said of a fault, and the words that tell it from the others of that rule.
 TOLD = {"loader": (DATA, "slept or read files"), "workers": (DATA, "waited for the loader's workers"),
-        "load": (DATA, " computed: "), "item": ({"ITEM-STEP"}, ".item()"), "transform": ({"STEP-OTHER"}, "the loader's workers"),
-        "copy": ({"COPY-STEP"}, "copy only what")}
+        "load": (DATA, " computed: "), "item": ({"ITEM-STEP"}, ".item()"),
+        "transform": ({"STEP-OTHER"}, "the loader's workers"), "copy": ({"COPY-STEP"}, "copy only what")}
 # Without frames no line is known, nor what a function of the dataset does; a forward is where a range says so.
 TOLD_PLAIN = {**TOLD, "loader": (DATA, ""), "load": (DATA, "")}
 

@@ -146,7 +146,8 @@ const struct rule_row rule_rows[RULES_MOST] = {
     { "PROF-COARSE", TRACE_NOTE, NEED_TORCH, rule_prof_coarse,
       "neither ranges of the program nor frames of Python were recorded, so that no operator is "
       "told to be of a part of the model",
-      "record with with_stack=True, or put record_function(\"forward\") and the like around the parts" },
+      "record with with_stack=True, or put record_function(\"forward\") and the like around the "
+      "parts" },
     { "PROF-SYNC", TRACE_NOTE, NEED_TORCH | NEED_DEVICE | NEED_STEPS, rule_prof_sync,
       "{waits_ns} of steps went into waits for the whole device that no operator called ({waits} "
       "calls)",

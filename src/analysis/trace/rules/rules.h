@@ -125,7 +125,9 @@ struct trace_finding {
     struct trace_evidence limit[LIMITS_MOST];
     uint32_t limits;
     str culprit; /* an operator, a call or a kernel; ptr NULL: none */
-    str line;    /* of Python, around the culprit; ptr NULL: frames were not recorded */
+    /* The program's frame around the culprit, of loading the one inside in which most of it passes;
+     * ptr NULL: frames were not recorded. */
+    str line;
     int64_t gain_ns; /* at most; negative: cannot be told */
 };
 

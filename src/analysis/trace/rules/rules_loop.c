@@ -1,4 +1,5 @@
-/* rules_loop.c - rules about what the program's own lines do in each step, and where loading passes. */
+/* rules_loop.c - rules about what the program's own lines do in each step, and where the time of
+ * loading passes. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
