@@ -131,7 +131,7 @@ LOOPS = {
     "clean_penalty": Loop("", {"loss": "loss = loss + 1e-4 * sum(p.pow(2).sum() for p in model.parameters())"}),
 
     "loader_sleeps": planted_at("loader", "read", "time.sleep(0.004)"),
-    "loader_sleeps_workers": planted_at("workers", "read", "time.sleep(0.02)", **WORKERS),
+    "loader_sleeps_workers": planted_at("workers", "read", "time.sleep(0.05)", **WORKERS),
     "loader_reads": planted_at("loader", "read", "[open(torch.__file__, 'rb').read() for _ in range(40)]"),
 
     "item": planted_at("item", "loss", "value = loss.item()"),
