@@ -47,6 +47,7 @@ bool rule_name_is_of_the_program(str name)
         "site-packages/", "dist-packages/", "torch/", "/lib/python3", "<frozen ", "<string>",
         "threading.py(", "runpy.py(", "contextlib.py(", "functools.py(", "queue.py(",
         "selectors.py(", "multiprocessing/", "concurrent/", "importlib/", "asyncio/",
+        "vramscope/measuring/", "vramscope/compat/", "vramscope/profiler.py(", /* who records */
     };
     return has(name, ".py(") && !has_one_of(name, others, COUNT(others)) && !is_of_a_package(name);
 }

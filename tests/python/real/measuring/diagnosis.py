@@ -74,6 +74,7 @@ programs = {
     "slow loader": lambda: found(DataLoader(Samples(slow_read), batch_size=8)),
     "slow loader with workers": lambda: found(DataLoader(Samples(slow_read), batch_size=8, num_workers=2)),
     "transform in the loader": lambda: found(DataLoader(Samples(augment), batch_size=8)),
+    "transform in the loop": lambda: found(clean, inside=augment),
     "item": lambda: found(clean, after=lambda loss: loss.item()),
     "copy": lambda: found(clean, inside=counted),
 }

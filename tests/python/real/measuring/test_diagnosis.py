@@ -19,7 +19,7 @@ def real(folder):
         return in_torch.answer("real/measuring/diagnosis.py")
 
 
-PROGRAMS = ("clean", "slow loader", "slow loader with workers", "transform in the loader", "item", "copy")
+PROGRAMS = ("clean", "slow loader", "slow loader with workers", "transform in the loader", "transform in the loop", "item", "copy")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -39,13 +39,41 @@ def test_a_diagnosis_is_whole(real, name):
 
 @pytest.mark.parametrize("name, kind", (
     ("clean", "host"), ("slow loader", "data"), ("slow loader with workers", "data"), ("transform in the loader", "data"),
-    ("item", "host"), ("copy", "host"),
+    ("item", "host"), ("copy", "host"), ("transform in the loop", "host"),
 ))
 def test_the_kind_of_a_planted_fault(real, name, kind):
     assert real[name]["kind"] == kind
     workers = {"slow loader": "0 workers", "slow loader with workers": "2 workers"}.get(name)
     if workers:
         assert f"the loader has {workers}; the process may use" in real[name]["page"]
+
+
+PLANTED = {
+    "slow loader": ("DATA-1", "slow_read", "slept or read files"), "kept": ("DATA-1", "slow_read", "slept or read files"),
+    "slow loader with workers": ("DATA-1", None, "waited for the loader's workers"),
+    "transform in the loader": ("DATA-1", "augment", "computed"),
+    "transform in the loop": ("STEP-OTHER", "augment", "outside"),
+    "item": ("ITEM-STEP", "<lambda>", "took a value out of a tensor"), "copy": ("COPY-STEP", "counted", "copies of tensors"),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_fault_is_found_as_such(real, name):
+    """By its rule, with the function of the program that it is in; none of the other faults is found."""
+    rule, function, words = PLANTED[name]
+    found = {row["id"]: row for row in real[name]["document"]["trace"]["findings"]}
+    row = found[rule]
+    assert words in row["text"] + row["advice"]
+    if function is not None:
+        assert row["line"].endswith(": " + function)
+    assert "vramscope/" not in real[name]["page"]
+    assert not {"DATA-1", "STEP-OTHER", "ITEM-STEP", "COPY-STEP"} - {rule} & set(found)
+    assert rule + ": " in real[name]["page"]
+
+
+def test_none_is_found_in_a_clean_loop(real):
+    found = {row["id"] for row in real["clean"]["document"]["trace"]["findings"]}
+    assert not {"DATA-1", "STEP-OTHER", "ITEM-STEP", "COPY-STEP"} & found
 
 
 def test_a_loop_without_a_fault_has_phases(real):
