@@ -157,7 +157,7 @@ static int read_and_compare(const struct common *common, const struct inputs *in
     progress_start("reading");
     if (vrs_parallel(common->threads, inputs->count, open_file, file_done, &w, &err) != VRS_OK) {
         message_failure("reading", &err);
-        return EXIT_FAILED;
+        exit_status = EXIT_FAILED;
     }
     progress_hide();
     for (uint32_t i = 0; i < inputs->count; i++)

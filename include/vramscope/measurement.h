@@ -18,8 +18,7 @@ extern "C" {
 
 struct vrs_measurement;
 
-/* Opens a path; "-" is standard input.  Of the options, `replay` and `progress` mean nothing here.
- * */
+/* Opens a path; "-" is standard input.  Of the options, `replay` and `progress` mean nothing. */
 VRS_API enum vrs_status vrs_open_measurement(const char *path,
                                              const struct vrs_open_options *options,
                                              struct vrs_measurement **ret, struct vrs_error *err);
@@ -30,8 +29,7 @@ VRS_API enum vrs_status vrs_open_measurement_bytes(const void *bytes, size_t len
                                                    struct vrs_error *err);
 VRS_API void vrs_close_measurement(struct vrs_measurement *measurement);
 
-/* What a path holds of all that is compared, told by its bytes: one of them, the others are NULL.
- * */
+/* What a path holds, told by its bytes, of the kinds that are compared: the others are NULL. */
 struct vrs_comparable {
     struct vrs_file *file;
     struct vrs_trace *trace;
@@ -40,13 +38,13 @@ struct vrs_comparable {
 VRS_API enum vrs_status vrs_open_comparable(const char *path,
                                             const struct vrs_open_options *options,
                                             struct vrs_comparable *ret, struct vrs_error *err);
-/* Closes the one that there is. */
+/* Closes the one that there is; NULL is fine. */
 VRS_API void vrs_close_comparable(struct vrs_comparable *comparable);
 
 /* How many repeats of A's program vrs_compare takes. */
 enum { VRS_REPEATS_MOST = 16 };
 
-/* What changed from `a` to `b`, which may be one: medians of times with their intervals, figures,
+/* What changed from `a` to `b`, which may be the same: medians of times with their intervals, figures,
  * peaks of memory, and conditions that are not the same. */
 struct vrs_compare_options {
     size_t size;

@@ -125,14 +125,15 @@ VRS_API enum vrs_status vrs_trace_report(const struct vrs_trace *trace,
 VRS_API enum vrs_status vrs_trace_report_check(const struct vrs_trace_options *options,
                                                struct vrs_error *err);
 
-/* What was measured of a training without a profiler: medians of its steps in seconds, of the loading
- * the mean, since workers give batches out in bursts; each below 0 (or NaN) where it was not
- * measured.  All members are to be set: 0 is a measurement. */
+/* What was measured of a training without a profiler: means of its steps in seconds, and the median
+ * of a step; each below 0 (or NaN) where it was not measured.  All members are to be set: 0 is a
+ * measurement. */
 struct vrs_measured {
     size_t size;
     const char *of;  /* shown: the model, its device, its batches */
-    uint32_t steps;  /* how many the medians are of */
+    uint32_t steps;  /* how many were measured */
     bool on_device;  /* where the model is; times but that of loading are then of its clock */
+    double median_s; /* of a step */
     double step_s;   /* without the loading of its batch */
     double loading_s, copy_s, forward_s, backward_s, optimizer_s;
     double samples_per_second; /* with the loading */

@@ -55,7 +55,7 @@ PyObject *trace_measured(PyObject *module, PyObject *args)
     PyObject *of, *trace;
     int on_device;
     long long workers, processors;
-    if (!PyArg_ParseTuple(args, "UIp(dddddd)ddLLO:_measured", &of, &m.steps, &on_device, &m.step_s,
+    if (!PyArg_ParseTuple(args, "UIp(ddddddd)ddLLO:_measured", &of, &m.steps, &on_device, &m.median_s, &m.step_s,
                           &m.loading_s, &m.copy_s, &m.forward_s, &m.backward_s, &m.optimizer_s,
                           &m.samples_per_second, &m.busy, &workers, &processors, &trace))
         return NULL;

@@ -28,8 +28,7 @@ def write_whole(path: Path, content: str | Callable[[BinaryIO], object]) -> None
         else:
             _replace(place, content)
     except OSError as error:
-        error.filename, error.filename2 = os.fsdecode(path), None
-        raise
+        raise OSError(error.errno, error.strerror, os.fsdecode(path)) from None
 
 
 def _replace(place: str, content: str | Callable[[BinaryIO], object]) -> None:

@@ -104,6 +104,8 @@ enum vrs_status vrs_open_comparable(const char *path, const struct vrs_open_opti
 
 void vrs_close_comparable(struct vrs_comparable *comparable)
 {
+    if (comparable == NULL)
+        return;
     vrs_close(comparable->file);
     vrs_close_trace(comparable->trace);
     vrs_close_measurement(comparable->measurement);

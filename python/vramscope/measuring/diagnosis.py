@@ -143,7 +143,7 @@ def _to_terminal(text: str) -> None:
     print(f"vramscope: {text}", file=sys.stderr, flush=True)
 
 
-def _seconds(measurement: Measurement, name: str, statistic: str = "median") -> float:
+def _seconds(measurement: Measurement, name: str, statistic: str = "mean") -> float:
     """Seconds; -1 where it was not measured."""
     try:
         found = measurement.time(name)[statistic]
@@ -170,7 +170,8 @@ def _shown(measurement: Measurement) -> str:
     if under["device"] is not None:
         words[0] += f" on {under['device']}"
     if under["batch_size"] is not None:
-        words.append(f"{under['batch_size']} samples a batch")
+        one = under["batch_size"] == 1
+        words.append(f"{under['batch_size']} {'sample' if one else 'samples'} a batch")
     words += [under["dtype"]] if under["dtype"] else []
     return ", ".join(words).replace("\0", "\\x00")  # which would end a text of C
 
@@ -180,9 +181,10 @@ def _judged(measurement: Measurement, clock: Clock, trace: _core.Trace | None) -
     workers = under["num_workers"]
     return _core._measured(
         _shown(measurement), measurement.time("step")["count"], clock.on_device,
-        (_seconds(measurement, "step"), _seconds(measurement, "data", "mean"),
-         _seconds(measurement, "copy"), _seconds(measurement, "forward"),
-         _seconds(measurement, "backward"), _seconds(measurement, "optimizer")),
+        (_seconds(measurement, "step", "median"), _seconds(measurement, "step"),
+         _seconds(measurement, "data"), _seconds(measurement, "copy"),
+         _seconds(measurement, "forward"), _seconds(measurement, "backward"),
+         _seconds(measurement, "optimizer")),
         _known(measurement.figure("throughput")), busy / 100 if busy >= 0 else -1.0,
         workers if isinstance(workers, int) and workers >= 0 else -1, _processors(), trace)
 
@@ -232,7 +234,7 @@ def diagnose(model: Any, loader: Iterable[Any], *, step: Callable[[Any], object]
     >>> with sim.Device() as device:
     ...     found = vramscope.diagnose(None, slow(device), step=lambda batch: device.advance(2_000_000))
     >>> found.kind, found["bottleneck"]["text"]
-    ('data', 'loading a batch takes 30.0 ms, and the step that follows computes for 2.00 ms')
+    ('data', 'loading a batch takes 30.0 ms in the mean, and the step that follows computes for 2.00 ms')
     """
     check_counts(batches=batches, warmup=warmup, steps=steps)
     profiled.check_place(trace)
@@ -286,9 +288,10 @@ def _record(parts: list[Part], loaded: Batches, loader: Iterable[Any], steps: in
     tell(f"recording: 1 + {steps} steps under torch.profiler")
     try:
         found, done = profiled.record_steps(parts, loaded, loader, steps=steps, warmup=1, path=path,
-                                            may_go_on=lambda: clock.host_ns() < until_ns)
+                                            may_go_on=lambda: clock.host_ns() < until_ns,
+                                            notes=notes)
     except _core.Error as error:  # the baseline stays
-        notes.append(f"What torch.profiler recorded could not be read: {error}")
+        notes.append(f"No operator was recorded: {error}")
         return None
     if found is None:
         notes.append("No operator was recorded: the loader gave no further batch, or the time ran "

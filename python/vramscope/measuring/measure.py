@@ -22,7 +22,7 @@ STEADY_SHARE = 0.05
 STEADY_COUNT = 3
 _READ_NS = 100_000_000  # between two readings of the utilisation, which cost as much as a batch may
 _MOST_STEPS = 100_000
-_MOST_VALUES = 4096  # of a row that the document has; of more every so manieth
+_MOST_VALUES = 4096  # of a row that the document has; more are thinned out
 
 
 def no_grad() -> contextlib.AbstractContextManager[Any]:

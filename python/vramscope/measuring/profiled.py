@@ -1,6 +1,7 @@
 """Work under torch.profiler, whose trace our own core reads: operators, modules, memory, what to change."""
 from __future__ import annotations
 
+import _thread
 import errno
 import importlib
 import os
@@ -28,6 +29,8 @@ NO_PROFILER = ("torch.profiler alone records operators, and PyTorch is not impor
                "where a model of PyTorch is")
 _LOADER = "enumerate(DataLoader)#%s.__next__"  # as torch names the ranges of its own
 _END = object()
+# torch has one profiler for the process, and a second thread that begins one ends the process.
+_one_at_a_time = _thread.allocate_lock()
 
 
 def profiler_module() -> Any:
@@ -72,18 +75,27 @@ def is_recording() -> bool:
     return bool(enabled is not None and enabled())
 
 
-def _recorded(run: Callable[[Any], int], warmup: int, active: int,
-              path: files.Path | None) -> tuple[_core.Trace | None, int]:
+def _recorded(run: Callable[[Any], int], warmup: int, active: int, path: files.Path | None,
+              notes: list[str] | None = None) -> tuple[_core.Trace | None, int]:
     """(the trace of what run() does under a profiler, how many steps of it are recorded).
 
     run: takes the profiler, and returns how many steps it did, of which the first `warmup` are not
-    recorded. The trace is None where no other was done.
+    recorded. The trace is None where no other was done. notes: is told why the trace was not kept;
+    None: that is raised.
     """
+    if is_recording() or not _one_at_a_time.acquire(blocking=False):
+        raise _core._usage("a profiler of torch runs already, whose recording this would end")
+    try:
+        return _record(run, warmup, active, path, notes)
+    finally:
+        _one_at_a_time.release()
+
+
+def _record(run: Callable[[Any], int], warmup: int, active: int, path: files.Path | None,
+            notes: list[str] | None) -> tuple[_core.Trace | None, int]:
     import shutil
     import tempfile
     profiler = _needed()
-    if is_recording():
-        raise _core._usage("a profiler of torch runs already, whose recording this would end")
     with tempfile.TemporaryDirectory(prefix="vramscope-") as folder:
         # A name that ends so says to torch that it is to be packed.
         packs = path is None or os.fsdecode(path).endswith(".gz")
@@ -99,11 +111,16 @@ def _recorded(run: Callable[[Any], int], warmup: int, active: int,
         if done < 1 or not os.path.exists(at):
             return None, 0
         with open(at, "rb") as written:
-            if path is not None:
-                write_whole(path, lambda file: shutil.copyfileobj(written, file))
-                found = _core.load(path)
-            else:
-                found = _core.load(written)
+            try:
+                if path is not None:
+                    write_whole(path, lambda file: shutil.copyfileobj(written, file))
+            except OSError as error:
+                if notes is None:
+                    raise
+                notes.append(f"The trace could not be kept: {error}")
+                path = None
+            written.seek(0)
+            found = _core.load(written if path is None else path)
     if not isinstance(found, _core.Trace):
         raise _core._usage("torch.profiler wrote what is no trace")
     return found, done
@@ -128,12 +145,13 @@ class _Loading:
 
 def record_steps(parts: list[Part], batches: Iterator[Any], loader: Any, *, steps: int, warmup: int,
                  may_go_on: Callable[[], bool] = lambda: True,
-                 path: files.Path | None = None) -> tuple[_core.Trace | None, int]:
+                 path: files.Path | None = None,
+                 notes: list[str] | None = None) -> tuple[_core.Trace | None, int]:
     """(a trace of so many steps on batches, how many it has), each part of a step in a range.
 
     A step of the trace is a step and the loading of the next batch, so that one that is not done
     begins no step: a batch more than is trained on is loaded. loader: whose batches they are.
-    may_go_on: whether there is time for another step.
+    may_go_on: whether there is time for another step. notes: as for _recorded().
     """
     loading = _Loading(batches, loader)
 
@@ -151,7 +169,7 @@ def record_steps(parts: list[Part], batches: Iterator[Any], loader: Any, *, step
             prof.step()
         return done
     first = loading.next() if may_go_on() else _END
-    return (None, 0) if first is _END else _recorded(run, warmup, steps, path)
+    return (None, 0) if first is _END else _recorded(run, warmup, steps, path, notes)
 
 
 def profile_training(model: Any, dataloader: Iterable[Any], *, criterion: Callable[..., Any],

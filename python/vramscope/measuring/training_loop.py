@@ -27,6 +27,8 @@ def parts_of(model: Any, criterion: Callable[..., Any], optimizer: Any) -> list[
     """The parts of a training on pairs of data and target."""
     def copy(pair: Any) -> Any:
         try:
+            if isinstance(pair, (Mapping, str)):  # of two keys, too
+                raise TypeError
             data, target = pair
         except (TypeError, ValueError):
             raise TypeError("a batch is a pair of data and target, and the loader gave "

@@ -36,6 +36,7 @@ static struct measured_training training_of(const struct vrs_measured *m, struct
     return (struct measured_training){
         .of = result_text(arena, str_from(m->of != NULL ? m->of : "a training")),
         .steps = m->steps,
+        .median_ns = ns_of(m->median_s),
         .step_ns = ns_of(m->step_s),
         .loading_ns = ns_of(m->loading_s),
         .copy_ns = ns_of(m->copy_s),

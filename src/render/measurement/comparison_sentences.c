@@ -125,6 +125,13 @@ static void put_not_judged(struct buf *to, const struct style *style,
     case COMPARED_UNKNOWN:
         buf_format(to, "%s was not measured in both, so that nothing can be told", one);
         return;
+    case COMPARED_BURSTS:
+        buf_text(to, "not judged: batches come in bursts, of which the median says little; in the "
+                     "mean one is waited for ");
+        comparison_value(to, style, row->unit, row->b.mean);
+        buf_text(to, " instead of ");
+        comparison_value(to, style, row->unit, row->a.mean);
+        return;
     case COMPARED_JUDGED:
     case COMPARED_FEW_VALUES:
     case COMPARED_NO_VALUES:
@@ -135,7 +142,7 @@ static void put_not_judged(struct buf *to, const struct style *style,
     buf_text(to, row->reason == COMPARED_FEW_VALUES ? "too few values to tell: " : "");
     put_change(to, style, row);
     if (row->reason == COMPARED_FEW_VALUES)
-        buf_format(to, ", of %llu values of A and %llu of B; %d of each are enough",
+        buf_format(to, ", of %llu in A and %llu in B; %d of each are enough",
                    (unsigned long long)row->a.count, (unsigned long long)row->b.count,
                    COMPARED_VALUES_LEAST);
     else if (row->reason == COMPARED_NO_VALUES)
@@ -160,14 +167,18 @@ static void put_row(struct buf *to, const struct style *style, const struct comp
         put_change(to, style, row);
         if (row->change == 0) {
             buf_text(to, ", give or take ");
-            human_share(to, row->high / row->a.median);
+            comparison_value(to, style, row->unit, row->high);
         }
         break;
     case NOISE_FASTER:
     case NOISE_SLOWER:
-        buf_format(to, "%s is %s: ", subject, noise_verdict_words[row->verdict]);
+        if (subject != NULL)
+            buf_format(to, "%s is ", subject);
+        buf_text(to, noise_verdict_words[row->verdict]);
+        buf_text(to, row->repeats > 0 ? ": " : " in this pair of runs: ");
         put_change(to, style, row);
-        buf_text(to, ", which is more than the noise");
+        buf_text(to, row->repeats > 0 ? ", which is more than the noise"
+                                      : ", which is more than the noise within them");
         break;
     case NOISE_NOT_JUDGED:
     case NOISE_VERDICTS:
@@ -180,7 +191,9 @@ static void put_limit(struct buf *to, const struct compared_limit *limit)
 {
     if (limit == NULL)
         return;
-    buf_text(to, limit->exceeded ? "; above the limit of +" : "; within the limit of +");
+    buf_text(to, !limit->is_told    ? "; not held against the limit of +"
+                 : limit->exceeded ? "; above the limit of +"
+                                   : "; within the limit of +");
     if (limit->is_ratio)
         human_share(to, limit->ratio);
     else
@@ -274,7 +287,7 @@ void comparison_runs(struct buf *to, const struct style *style, const struct com
 void comparison_loading(struct buf *to, const struct style *style, const struct comparison *c)
 {
     if (c->loading != NULL)
-        put_row(to, style, c->loading, "it");
+        put_row(to, style, c->loading, NULL);
 }
 
 /* "batch_size 32 in A and 64 in B", or in what else `other` names */

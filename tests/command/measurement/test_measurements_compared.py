@@ -60,8 +60,8 @@ def test_conditions_that_differ_are_said_at_once(tmp_path):
     assert {row["name"]: (row["a"], row["b"]) for row in made["conditions"]} == {
         "batch_size": ("64", "32"), "input_shape": ("128", "256"), "gpu": (under["gpu"], None)}
     lines = run("compare", BEFORE, other, expect=0).out.split("loading ")[0]
-    assert words(lines).startswith("verdict B is faster: ") and "differ batch_size 64 in A and 32 in B" in words(lines)
-    assert "differ" not in run("compare", BEFORE, AFTER, expect=0).out.split("A: ")[0]
+    assert words(lines).startswith("verdict B is faster in this pair of runs: ") and "differ batch_size 64 in A and 32 in B" in words(lines)
+    assert "\ndiffer" not in run("compare", BEFORE, AFTER, expect=0).out.split("A: ")[0]
 
 
 def test_hostile_texts_are_escaped(tmp_path):

@@ -23,7 +23,7 @@ ANSWERS = {
     "advise examples/train.pickle": ("checkpoint", 0),
     "fragments examples/fragmentation.pickle": ("segment", 0),
     "replay examples/fragmentation.pickle --sweep --capacity 24GiB": ("expandable_segments:True", 0),
-    "compare examples/measurements/before.json examples/measurements/after.json": ("B is faster: the median step", 0),
+    "compare examples/measurements/before.json examples/measurements/after.json": ("B is faster in this pair of runs: the median step", 0),
     "compare --again examples/measurements/again.json examples/measurements/before.json examples/measurements/after.json":
         ("A again: examples/measurements/again.json", 0),
     "diff examples/train.pickle examples/leak.pickle": ("in use", 0),

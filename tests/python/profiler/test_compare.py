@@ -152,7 +152,7 @@ def test_loading_and_computing_are_told_apart():
     assert made["judged"] == "step" and made["verdict"] in ("within_noise", "no_difference")
     assert times(made)["data"]["verdict"] == "faster"
     first, second = made.text().split("loading ")[:2]
-    assert first.startswith("verdict") and "it is faster: the median batch is loaded in" in " ".join(second.split())
+    assert first.startswith("verdict") and "faster in this pair of runs: the median batch is loaded in" in " ".join(second.split())
 
 
 def test_few_values_are_too_few():

@@ -37,7 +37,7 @@ static void judge(struct compared_row *row)
 {
     double between_runs = isnan(row->between_runs) ? 0 : row->between_runs;
     double noise = row->a.noise + row->b.noise + between_runs;
-    row->low = row->change - noise;
+    row->low = fmax(row->change - noise, -fabs(row->a.median)); /* no time is below 0 */
     row->high = row->change + noise;
     row->verdict =
         (uint8_t)noise_judge(row->change, noise, COMPARED_SAME_SHARE * fabs(row->a.median));
@@ -63,6 +63,13 @@ void compared_row_judge(struct compared_row *row)
         judge(row);
 }
 
+/* Whether few values are most of the time: workers of a loader give batches out at once, and the
+ * median of the waits says nothing of how long all of them are. */
+static bool is_in_bursts(const struct compared_value *v)
+{
+    return v->mean > COMPARED_BURST * v->median;
+}
+
 /* What makes it two things that are compared. */
 static uint8_t reason_of(str a_unit, str b_unit, str a_clock, str b_clock)
 {
@@ -78,7 +85,7 @@ static bool value_of_time(struct comparing *c, const struct measurement *m,
                           const struct measured_time *t, struct compared_value *ret)
 {
     *ret = (struct compared_value){
-        .count = t->count, .median = t->median, .deviation = NAN, .noise = NAN
+        .count = t->count, .median = t->median, .mean = NAN, .deviation = NAN, .noise = NAN
     };
     if (!keep(c, t->clock, &ret->timed_by))
         return false;
@@ -93,6 +100,7 @@ static bool value_of_time(struct comparing *c, const struct measurement *m,
     statistics_sort(sorted, t->values);
     ret->count = t->values;
     ret->median = statistics_median(sorted, t->values);
+    ret->mean = statistics_mean(sorted, t->values);
     if (t->values > 1) {
         ret->deviation = statistics_deviation(sorted, t->values) *
                          sqrt((double)t->values / ((double)t->values - 1));
@@ -160,6 +168,9 @@ static bool compare_times(struct comparing *c)
             !add_between_runs(c, one, row))
             return false;
         row->reason = reason_of(one->unit, other->unit, one->clock, other->clock);
+        if (row->reason == COMPARED_JUDGED && str_equal(one->name, S("data")) &&
+            (is_in_bursts(&row->a) || is_in_bursts(&row->b)))
+            row->reason = COMPARED_BURSTS;
         compared_row_judge(row);
     }
     d->left_out += a->time.len + b->time.len - 2 * d->timings;
@@ -172,7 +183,11 @@ static bool value_of_figure(struct comparing *c, const struct measured_figure *f
                             struct compared_value *ret)
 {
     *ret = (struct compared_value){
-        .count = isnan(f->value) ? 0u : 1u, .median = f->value, .deviation = NAN, .noise = NAN
+        .count = isnan(f->value) ? 0u : 1u,
+        .median = f->value,
+        .mean = NAN,
+        .deviation = NAN,
+        .noise = NAN
     };
     return keep(c, f->clock, &ret->timed_by);
 }
@@ -340,8 +355,9 @@ static bool apply_limit(struct comparing *c)
     double most = row == NULL       ? NAN
                   : asked->is_ratio ? asked->ratio * row->a.median
                                     : (double)asked->ns / ns_of_ms;
-    /* What cannot be compared keeps no limit. */
-    limit->exceeded = row == NULL || !(row->change <= most);
+    /* What cannot be compared keeps no limit, nor does what is no time. */
+    limit->is_told = row != NULL && str_equal(row->unit, S("ms")) && !isnan(row->change);
+    limit->exceeded = !limit->is_told || !(row->change <= most);
     c->ret->limit = limit;
     return true;
 }

@@ -4,7 +4,8 @@
  * interval of base/noise.h, of the values that the document has; a change is no difference where
  * its whole interval lies within COMPARED_SAME_SHARE of A's median, and faster or slower where it
  * lies on one side of 0 and reaches further.  Nothing is judged that has fewer than
- * COMPARED_VALUES_LEAST values on a side, or is of two units or two clocks.
+ * COMPARED_VALUES_LEAST values on a side, or is of two units or two clocks; nor loading whose mean
+ * is COMPARED_BURST times its median, since workers then give batches out in bursts.
  *
  * What two runs of one program differ by is in the values of neither.  Where A's program was
  * measured again, the largest distance of a repeat's median from A's is added to half of the
@@ -22,6 +23,7 @@
 #include "model/measurement.h"
 
 #define COMPARED_SAME_SHARE 0.01
+#define COMPARED_BURST 1.5 /* a mean so many times the median is that of bursts */
 enum { COMPARED_VALUES_LEAST = 6, COMPARED_REPEATS_MOST = 16 };
 
 /* Why a row was not judged. */
@@ -30,6 +32,7 @@ enum compared_reason {
     COMPARED_FEW_VALUES,
     COMPARED_NO_VALUES, /* the document of a side has the median alone */
     COMPARED_ONE_VALUE, /* a figure is one number */
+    COMPARED_BURSTS,    /* of loading, which comes in bursts: the median says little */
     COMPARED_UNITS,     /* the two are of different units, or clocks */
     COMPARED_CLOCKS,
     COMPARED_UNKNOWN, /* one of the two is not known */
@@ -39,7 +42,7 @@ enum compared_reason {
 /* The values of a side; NAN is what is not known. */
 struct compared_value {
     uint64_t count; /* that the median is of */
-    double median;
+    double median, mean;
     double deviation; /* of the sample */
     double noise;     /* half of the median's interval */
     str timed_by;     /* ptr NULL: no clock is in it */
@@ -96,7 +99,9 @@ struct compared_repeat {
 
 /* A limit for the change of what is judged. */
 struct compared_limit {
-    bool is_ratio, exceeded; /* or not to be told */
+    bool is_ratio;
+    bool is_told;  /* else there is no change of a time to hold against it */
+    bool exceeded; /* or not to be told */
     int64_t ns;
     double ratio;
 };

@@ -13,6 +13,7 @@ const char *const compared_reason_names[COMPARED_REASONS] = {
     [COMPARED_FEW_VALUES] = "few_values",
     [COMPARED_NO_VALUES] = "no_values",
     [COMPARED_ONE_VALUE] = "one_value",
+    [COMPARED_BURSTS] = "bursts",
     [COMPARED_UNITS] = "units",
     [COMPARED_CLOCKS] = "clocks",
     [COMPARED_UNKNOWN] = "unknown",
@@ -33,6 +34,7 @@ enum { DECIMALS = 6 };
     }
 
 HAS(struct compared_value, median)
+HAS(struct compared_value, mean)
 HAS(struct compared_value, deviation)
 HAS(struct compared_value, noise)
 
@@ -40,6 +42,7 @@ static const struct field value_fields[] = {
     { "count", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct compared_value, count) },
     { "clock", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct compared_value, timed_by) },
     REAL(struct compared_value, "median", median),
+    REAL(struct compared_value, "mean", mean),
     REAL(struct compared_value, "deviation", deviation),
     REAL(struct compared_value, "noise", noise),
 };

@@ -67,7 +67,9 @@ void measured_judge(const struct trace_limits *limits, struct measured_method *m
     struct trace_silence ignored = { .id = NULL };
     struct judging j = { &facts, &m->bottleneck.why, &ignored };
     m->bottleneck = (struct bottleneck){ .why.gain_ns = -1 };
-    if (t->steps == 0)
+    if (t->steps == 0 && m->traced != NULL && m->traced->bottleneck.kind != BOTTLENECK_UNKNOWN)
+        m->bottleneck = m->traced->bottleneck;
+    else if (t->steps == 0)
         tell(m, BOTTLENECK_UNKNOWN, "no step was measured");
     else if (t->on_device && t->busy >= 0 && judge_above(&j, "busy_ratio", t->busy, GPU_HIGH_BUSY))
         tell(m, BOTTLENECK_DEVICE,
@@ -75,8 +77,8 @@ void measured_judge(const struct trace_limits *limits, struct measured_method *m
              "there");
     else if (loads_longer(&j, t))
         tell(m, BOTTLENECK_DATA,
-             "loading a batch takes {loading_ns}, and the step that follows computes for "
-             "{step_ns}");
+             "loading a batch takes {loading_ns} in the mean, and the step that follows computes "
+             "for {step_ns}");
     else if (!t->on_device)
         judge_host(&j, m);
     else
@@ -90,6 +92,7 @@ void measured_judge(const struct trace_limits *limits, struct measured_method *m
 static const struct field training_fields[] = {
     { "of", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct measured_training, of) },
     { "steps", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct measured_training, steps) },
+    NS_FIELD(median_ns),
     NS_FIELD(step_ns),
     NS_FIELD(loading_ns),
     NS_FIELD(copy_ns),

@@ -11,12 +11,13 @@
 #include "base/field.h"
 #include "base/str.h"
 
-/* Medians of steps; of the loading the mean, since workers give batches out in bursts.  What is
- * negative was not measured. */
+/* Means of steps, since workers give batches out in bursts, and a step may have to wait for others;
+ * beside them the median of a step.  What is negative was not measured. */
 struct measured_training {
     str of; /* the model, its device, the size of its batches */
     uint32_t steps;
-    int64_t step_ns; /* the four below; loading is before it */
+    int64_t median_ns; /* of a step */
+    int64_t step_ns;   /* without the loading, which is before it */
     int64_t loading_ns, copy_ns, forward_ns, backward_ns, optimizer_ns;
     double samples; /* in a second, with the loading */
     double busy;    /* the share of the time in which something ran on the device */

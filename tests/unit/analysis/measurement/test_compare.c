@@ -253,6 +253,36 @@ static void figures_are_one_number(void **state)
     assert_true(str_equal(t.d.judged, S("throughput")) && t.d.row->ratio == 0.5);
     assert_int_equal(t.d.row->reason, COMPARED_ONE_VALUE);
     assert_int_equal(t.d.figure[1].reason, COMPARED_UNKNOWN);
+    /* A limit is one of times: more of a throughput is not worse. */
+    t.is_limited = true;
+    t.limit = (struct compared_limit){ .is_ratio = true, .ratio = 10 };
+    assert_int_equal(compare(&t), VRS_OK);
+    assert_true(t.d.limit->exceeded && !t.d.limit->is_told);
+    end(&t);
+}
+
+static void loading_in_bursts_is_not_judged(void **state)
+{
+    /* Means of 1.5 and of more than 1.5 times the median, which is 2. */
+    static const double even[6] = { 2, 2, 2, 2, 2, 8 }, bursts[6] = { 2, 2, 2, 2, 2, 8.001 };
+    struct two t;
+    (void)state;
+    begin(&t);
+    add_time(&t.m[0], "data", "host", even, 6);
+    add_time(&t.m[1], "data", "host", even, 6);
+    add_time(&t.m[0], "step", "host", bursts, 6);
+    add_time(&t.m[1], "step", "host", bursts, 6);
+    assert_int_equal(compare(&t), VRS_OK);
+    assert_int_equal(t.d.loading->reason, COMPARED_JUDGED);
+    assert_true(t.d.loading->a.mean == 3);
+    assert_int_equal(t.d.row->reason, COMPARED_JUDGED);
+    end(&t);
+    begin(&t);
+    add_time(&t.m[0], "data", "host", even, 6);
+    add_time(&t.m[1], "data", "host", bursts, 6);
+    assert_int_equal(compare(&t), VRS_OK);
+    assert_int_equal(t.d.loading->reason, COMPARED_BURSTS);
+    assert_int_equal(t.d.loading->verdict, NOISE_NOT_JUDGED);
     end(&t);
 }
 
@@ -439,6 +469,7 @@ int main(void)
         cmocka_unit_test(documents_without_values_have_no_interval),
         cmocka_unit_test(two_clocks_are_two_things),
         cmocka_unit_test(figures_are_one_number),
+        cmocka_unit_test(loading_in_bursts_is_not_judged),
         cmocka_unit_test(memory_is_compared_to_the_byte),
         cmocka_unit_test(conditions_that_differ_are_listed),
         cmocka_unit_test(a_limit_has_two_sides),
