@@ -44,8 +44,8 @@ VRS_API void vrs_close_comparable(struct vrs_comparable *comparable);
 /* How many repeats of A's program vrs_compare takes. */
 enum { VRS_REPEATS_MOST = 16 };
 
-/* What changed from `a` to `b`, which may be the same: medians of times with their intervals, figures,
- * peaks of memory, and conditions that are not the same. */
+/* What changed from `a` to `b`, which may be the same: medians of times with their intervals,
+ * figures, peaks of memory, and conditions that are not the same. */
 struct vrs_compare_options {
     size_t size;
     const char *path, *b_path; /* shown as the files' names; NULL: those they were opened with */

@@ -55,8 +55,8 @@ PyObject *trace_measured(PyObject *module, PyObject *args)
     PyObject *of, *trace;
     int on_device;
     long long workers, processors;
-    if (!PyArg_ParseTuple(args, "UIp(ddddddd)ddLLO:_measured", &of, &m.steps, &on_device, &m.median_s, &m.step_s,
-                          &m.loading_s, &m.copy_s, &m.forward_s, &m.backward_s, &m.optimizer_s,
+    if (!PyArg_ParseTuple(args, "UIp(ddddddd)ddLLO:_measured", &of, &m.steps, &on_device,
+                          &m.median_s, &m.step_s, &m.loading_s, &m.copy_s, &m.forward_s, &m.backward_s, &m.optimizer_s,
                           &m.samples_per_second, &m.busy, &workers, &processors, &trace))
         return NULL;
     if (trace != Py_None && !Py_IS_TYPE(trace, state->trace)) {

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/trace/report/report.h"
 #include "analysis/trace/rules/bottleneck.h"
 #include "analysis/trace/rules/measured.h"
 #include "base/buf.h"
