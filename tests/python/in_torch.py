@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import PACKAGE, ROOT, SANITIZER
+from made_once import made_once
 
 TORCH = Path(os.environ.get("VRAMSCOPE_TORCH", ROOT / "build/torch-venv/bin/python"))
 SECONDS = 300
@@ -36,3 +37,14 @@ def answer(program, *words):
     assert not SANITIZER.search(done.stderr), done.stderr.decode("utf-8", "replace")[-6000:]
     assert done.returncode == 0, done.stderr.decode("utf-8", "replace")[-3000:]
     return json.loads(done.stdout)
+
+
+def answered(tmp_path_factory, program):
+    """The folder in which a program has run, once for all workers; what it prints is in the file `answer`."""
+    interpreter()
+
+    def make(folder):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(folder)
+            (folder / "answer").write_text(json.dumps(answer(program)))
+    return made_once(tmp_path_factory, Path(program).stem, make)

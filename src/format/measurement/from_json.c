@@ -1,4 +1,4 @@
-/* from_json.c - members of a measurement by tables: what each may be, and where its value goes.
+/* from_json.c - reads a measurement from JSON, by tables of what each member may be.
  *
  * What is open is a stack of places.  A place of objects has a table of members, one of lists has
  * one member, which all of its elements are. */

@@ -1,4 +1,4 @@
-/* noise_words.c - the words of verdicts, and changes in parts. */
+/* noise_words.c - the words of verdicts about a change, and the change in percent. */
 #include "render/answer/noise_words.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* comparison_answer.c - what the kind is made of, and its forms. */
+/* comparison_answer.c - the kind of answers about two measurements: its fields, its forms. */
 #include "render/measurement/comparison_answer.h"
 
 #include "analysis/measurement/compare/compare.h"

@@ -8,6 +8,7 @@ import in_torch
 import pytest
 from conftest import ROOT, SANITIZER, run
 from loops import LOOPS
+from made_once import made_once
 from others import OTHERS
 
 pytestmark = pytest.mark.torch
@@ -24,12 +25,16 @@ TOLD_PLAIN = {**TOLD, "loader": (DATA, ""), "load": (DATA, "")}
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
     """(folder, name -> (what is planted, where))"""
-    folder = tmp_path_factory.mktemp("loops")
-    done = subprocess.run([in_torch.interpreter(), "-B", ROOT / "tests/python/loops/record.py", folder],
-                          capture_output=True, env=in_torch.environment(), timeout=SECONDS)
-    assert not SANITIZER.search(done.stderr), done.stderr.decode("utf-8", "replace")[-6000:]
-    assert done.returncode == 0, done.stderr.decode("utf-8", "replace")[-3000:]
-    return folder, json.loads(done.stdout)
+    python = in_torch.interpreter()
+
+    def record(folder):
+        done = subprocess.run([python, "-B", ROOT / "tests/python/loops/record.py", folder],
+                              capture_output=True, env=in_torch.environment(), timeout=SECONDS)
+        assert not SANITIZER.search(done.stderr), done.stderr.decode("utf-8", "replace")[-6000:]
+        assert done.returncode == 0, done.stderr.decode("utf-8", "replace")[-3000:]
+        (folder / "truth").write_bytes(done.stdout)
+    folder = made_once(tmp_path_factory, "loops", record)
+    return folder, json.loads((folder / "truth").read_text())
 
 
 def found_in(recorded, name, stacks):

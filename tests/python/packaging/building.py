@@ -7,16 +7,15 @@ import os
 import re
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from made_once import HANGS, made_once
 
 TOOLS = ROOT / "build/wheel-venv/bin"
 LIBRARIES = ("libz.a", "libzstd.a", "libpcre2-8.a")
 PYENV = os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv"))
-HANGS = 900  # seconds
 VERSION = re.search(r"version: '([\d.]+)'", (ROOT / "meson.build").read_text())[1]
 
 
@@ -45,31 +44,6 @@ def git(folder, *words):
     return call("git", "-C", folder, *words, env=clean(GIT_CONFIG_GLOBAL=os.devnull, **fixed)).stdout
 
 
-def shared(tmp_path_factory, name, make):
-    """A folder that one worker makes while the others wait; what `make` skips they skip too."""
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent
-    folder, done = folder / name, folder / f"{name}.done"
-    try:
-        folder.mkdir()
-    except FileExistsError:
-        for _ in range(HANGS):
-            if done.exists():
-                break
-            time.sleep(1)
-        assert done.exists(), f"{name} was not made in {HANGS} s"
-        assert done.read_text() == "made", f"{name} could not be made, as another test says"
-        return folder
-    try:
-        make(folder)
-    except BaseException:
-        done.write_text("failed")
-        raise
-    done.write_text("made")
-    return folder
-
-
 @pytest.fixture(scope="session")
 def tools():
     """The interpreter that has what builds wheels."""
@@ -95,7 +69,7 @@ def checkout(tmp_path_factory):
     """A clean checkout of the tree as it is."""
     if shutil.which("git") is None or not (ROOT / ".git").exists():
         pytest.skip("no git checkout here, of which alone a package is made")
-    return shared(tmp_path_factory, "checkout", copy_tree)
+    return made_once(tmp_path_factory, "checkout", copy_tree)
 
 
 @pytest.fixture(scope="session")
@@ -111,7 +85,7 @@ def made(tmp_path_factory, tools, checkout):
                     env=clean(CFLAGS="-O1"))
         (folder / "said").write_text(done.stdout)
 
-    return shared(tmp_path_factory, "made", make)
+    return made_once(tmp_path_factory, "made", make)
 
 
 @pytest.fixture(scope="session")

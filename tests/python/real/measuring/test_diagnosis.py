@@ -1,4 +1,6 @@
 """diagnose(), profile_training() and profile_call() with the real torch, whose models are on the CPU."""
+import json
+
 import in_torch
 import pytest
 import vramscope
@@ -9,14 +11,12 @@ pytestmark = pytest.mark.torch
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("diagnosis")
+    return in_torch.answered(tmp_path_factory, "real/measuring/diagnosis.py")
 
 
 @pytest.fixture(scope="module")
 def real(folder):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        return in_torch.answer("real/measuring/diagnosis.py")
+    return json.loads((folder / "answer").read_text())
 
 
 PROGRAMS = ("clean", "slow loader", "slow loader with workers", "transform in the loader", "transform in the loop", "item", "copy")

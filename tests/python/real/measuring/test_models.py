@@ -1,4 +1,5 @@
 """The whole method on real models on the CPU: diagnose(), and comprehensive_profiling() of the drop-in."""
+import json
 import math
 
 import in_torch
@@ -10,9 +11,8 @@ pytestmark = pytest.mark.torch
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("models"))
-        return in_torch.answer("real/measuring/models.py")
+    folder = in_torch.answered(tmp_path_factory, "real/measuring/models.py")
+    return json.loads((folder / "answer").read_text())
 
 
 MODELS = {"bert": ("BertForSequenceClassification", "BertLayer"), "gpt2": ("GPT2LMHeadModel", "GPT2Block"), "resnet": ("ResNet", "BasicBlock")}
