@@ -34,6 +34,12 @@ def slow_read(data):
     return data
 
 
+def slower_read(data):
+    """Slower than a step of a busy machine, by as many workers as there are."""
+    time.sleep(0.1)
+    return data
+
+
 def augment(data):
     for _ in range(60):
         data = torch.sin(data) + torch.flip(data, (1,))
@@ -72,7 +78,7 @@ clean = DataLoader(Samples(), batch_size=8)
 programs = {
     "clean": lambda: found(clean, whole=True),
     "slow loader": lambda: found(DataLoader(Samples(slow_read), batch_size=8)),
-    "slow loader with workers": lambda: found(DataLoader(Samples(slow_read), batch_size=8, num_workers=2)),
+    "slow loader with workers": lambda: found(DataLoader(Samples(slower_read), batch_size=8, num_workers=2)),
     "transform in the loader": lambda: found(DataLoader(Samples(augment), batch_size=8)),
     "transform in the loop": lambda: found(clean, inside=augment),
     "item": lambda: found(clean, after=lambda loss: loss.item()),
