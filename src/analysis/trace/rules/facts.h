@@ -3,6 +3,7 @@
 #define VRS_ANALYSIS_TRACE_RULES_FACTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/trace/phases/phases.h"
@@ -175,6 +176,9 @@ bool rule_facts_make(const struct trace_study *s, const struct trace_limits *lim
 /* The parts of it; each false when out of memory. */
 bool rule_names_make(struct rule_facts *f);
 bool rule_name_is_half(str name);
+/* Whether a part stands somewhere in a name; or one of several. */
+bool rule_name_has(str name, const char *part);
+bool rule_name_has_one_of(str name, const char *const *part, size_t count);
 bool rule_gaps_find(struct rule_facts *f);  /* window, slow launches, what ran meanwhile */
 bool rule_memory_find(struct rule_facts *f);
 bool rule_trees_find(struct rule_facts *f); /* runs of selects, tensors that are moved */

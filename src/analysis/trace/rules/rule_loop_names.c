@@ -10,19 +10,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static bool has(str name, const char *part)
-{
-    return str_find(name, str_from(part)) < name.len;
-}
-
-static bool has_one_of(str name, const char *const *part, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (has(name, part[i]))
-            return true;
-    return false;
-}
-
 static bool begins_with_one_of(str name, const char *const *part, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -49,13 +36,14 @@ bool rule_name_is_of_the_program(str name)
         "selectors.py(", "multiprocessing/", "concurrent/", "importlib/", "asyncio/",
         "vramscope/measuring/", "vramscope/compat/", "vramscope/profiler.py(", /* who records */
     };
-    return has(name, ".py(") && !has_one_of(name, others, COUNT(others)) && !is_of_a_package(name);
+    return rule_name_has(name, ".py(") &&
+           !rule_name_has_one_of(name, others, COUNT(others)) && !is_of_a_package(name);
 }
 
 /* What a method of a tensor does for whoever calls it: to take its value, or to write it. */
 static bool is_of_a_value(str name)
 {
-    return has(name, "torch/_tensor.py(") || has(name, "torch/_tensor_str.py(");
+    return rule_name_has(name, "torch/_tensor.py(") || rule_name_has(name, "torch/_tensor_str.py(");
 }
 
 /* Frames that carry out a training: their time is that of a phase, or of the profiler. */
@@ -66,8 +54,8 @@ static bool trains(str name)
         "torch/nn/utils/", "torch/profiler/",    "torch/amp/",         "torch/cuda/",
         "torch/distributed/", "torch/_tensor.py(",
     };
-    if (!has(name, "torch/_tensor.py("))
-        return has_one_of(name, parts, COUNT(parts));
+    if (!rule_name_has(name, "torch/_tensor.py("))
+        return rule_name_has_one_of(name, parts, COUNT(parts));
     return str_ends(name, S("): backward"));
 }
 
@@ -78,7 +66,8 @@ static bool takes_a_value(str name)
         "<built-in method item of Tensor ", "<built-in method tolist of Tensor ",
         "<built-in method cpu of Tensor ", "<built-in method numpy of Tensor ",
     };
-    return begins_with_one_of(name, begins, COUNT(begins)) || has(name, "torch/_tensor_str.py(");
+    return begins_with_one_of(name, begins, COUNT(begins)) ||
+           rule_name_has(name, "torch/_tensor_str.py(");
 }
 
 /* What a built-in copies on its way, as autocast does before a product, nobody asked for. */
@@ -89,7 +78,7 @@ static bool hides_copies(str name)
         " half of ",  " bfloat16 of ",   " reshape of ",  " type of ",  " long of ",  " int of ",
         " cpu of ",   " type_as of ",    " view_as of ",
     };
-    return str_starts(name, S("<built-in ")) && !has_one_of(name, asked, COUNT(asked));
+    return str_starts(name, S("<built-in ")) && !rule_name_has_one_of(name, asked, COUNT(asked));
 }
 
 static bool waits(str name)
@@ -118,9 +107,9 @@ static unsigned of_a_frame(str name)
     unsigned is = 0;
     if (rule_name_is_of_the_program(name))
         return is_part_of_a_function(name) ? 0u : LOOP_PROGRAM;
-    is |= has(name, ".py(") && !is_of_a_value(name) ? LOOP_FOREIGN : 0u;
+    is |= rule_name_has(name, ".py(") && !is_of_a_value(name) ? LOOP_FOREIGN : 0u;
     is |= str_starts(name, S("nn.Module: ")) ? LOOP_FORWARD : 0u;
-    is |= has(name, "torch/utils/data/") ? LOOP_LOADS : 0u;
+    is |= rule_name_has(name, "torch/utils/data/") ? LOOP_LOADS : 0u;
     is |= trains(name) ? LOOP_TRAINS : 0u;
     is |= takes_a_value(name) ? LOOP_READS : 0u;
     is |= waits(name) ? LOOP_WAITS : 0u;
@@ -134,7 +123,7 @@ static unsigned of_a_range(str name)
     enum trace_phase phase = trace_phase_of_range(name);
     if (phase == PHASE_DATA)
         return LOOP_LOADS;
-    if (phase == PHASE_FORWARD && !has(name, "loss") && !has(name, "Loss"))
+    if (phase == PHASE_FORWARD && !rule_name_has(name, "loss") && !rule_name_has(name, "Loss"))
         return LOOP_FORWARD;
     return phase <= PHASE_FORWARD ? LOOP_TRAINS : 0u;
 }
@@ -148,7 +137,7 @@ static unsigned of_an_operator(str name)
     unsigned is = LOOP_OPERATOR;
     if (str_starts(name, S("autograd::engine::evaluate_function:")))
         return LOOP_TRAINS;
-    if (!has(name, "::")) /* until 2021 ranges were operators */
+    if (!rule_name_has(name, "::")) /* until 2021 ranges were operators */
         return of_a_range(name);
     is |= str_is_one_of_texts(name, read, COUNT(read)) ? LOOP_READS : 0u;
     is |= str_is_one_of_texts(name, copy, COUNT(copy)) ? LOOP_COPIES : 0u;
@@ -162,7 +151,7 @@ uint16_t rule_loop_name(str name, uint8_t kind)
                   : kind == SPAN_OP         ? of_an_operator(name)
                   : kind == SPAN_ANNOTATION ? of_a_range(name)
                                             : 0u;
-    if (kind == SPAN_ANNOTATION && has(name, "_MultiProcessingDataLoaderIter"))
+    if (kind == SPAN_ANNOTATION && rule_name_has(name, "_MultiProcessingDataLoaderIter"))
         is |= LOOP_WORKERS;
     return (uint16_t)(is | LOOP_IS_KNOWN);
 }

@@ -13,15 +13,15 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static bool has(str name, const char *part)
+bool rule_name_has(str name, const char *part)
 {
     return str_find(name, str_from(part)) < name.len;
 }
 
-static bool has_one_of(str name, const char *const *part, size_t count)
+bool rule_name_has_one_of(str name, const char *const *part, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (has(name, part[i]))
+        if (rule_name_has(name, part[i]))
             return true;
     return false;
 }
@@ -36,7 +36,8 @@ static bool uses_tensor_cores(str name)
         "xmma_gemm", "xmma_fprop", "xmma_dgrad", "xmma_wgrad", "xmma_implicit_gemm", "nvjet",
         "first_layer_wgrad_kernel", "flash_fwd", "flash_bwd",
     };
-    return has_one_of(name, parts, COUNT(parts)) && !has_one_of(name, plain, COUNT(plain));
+    return rule_name_has_one_of(name, parts, COUNT(parts)) &&
+           !rule_name_has_one_of(name, plain, COUNT(plain));
 }
 
 bool rule_name_is_half(str name)
@@ -44,7 +45,7 @@ bool rule_name_is_half(str name)
     static const char *const parts[] = {
         "bf16", "f16f16", "fp16", "hgemm", "h884", "s884", "h1688", "16816", "nvjet_h", "nvjet_t",
     };
-    return has_one_of(name, parts, COUNT(parts));
+    return rule_name_has_one_of(name, parts, COUNT(parts));
 }
 
 static bool makes_a_tensor(str name)
@@ -82,9 +83,9 @@ static uint16_t rule_traits(str name)
     unsigned traits = 0;
     bool is_to_device = str_starts(name, S("Memcpy HtoD"));
     traits |= is_to_device ? RULE_TO_DEVICE : 0u;
-    traits |= is_to_device && has(name, "(Pageable") ? RULE_PAGEABLE : 0u;
+    traits |= is_to_device && rule_name_has(name, "(Pageable") ? RULE_PAGEABLE : 0u;
     traits |= str_starts(name, S("Memcpy DtoD")) ? RULE_DEVICE_COPY : 0u;
-    traits |= has(name, "_single_tensor_") ? RULE_ONE_BY_ONE : 0u;
+    traits |= rule_name_has(name, "_single_tensor_") ? RULE_ONE_BY_ONE : 0u;
     traits |= fills(name) ? RULE_FILLS : 0u;
     traits |= str_starts(name, S("Optimizer.zero_grad#")) ? RULE_ZERO_GRAD : 0u;
     traits |= str_starts(name, S("Optimizer.step#")) ? RULE_OPTIMIZER : 0u;
