@@ -1,11 +1,13 @@
 /* read_trace.c - the way from an input to a trace: unpack, look what it is, read. */
 #include "format/read_trace.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "format/counted.h"
 #include "format/detect.h"
+#include "format/input/source.h"
 #include "format/input/unpack.h"
 #include "format/input/unpack_ahead.h"
 #include "format/input/window.h"
@@ -51,7 +53,7 @@ static enum vrs_status read_unpacked(struct window *w, const struct limits *limi
 struct input {
     const struct limits *limits;
     struct counted counted; /* the stored bytes */
-    uint32_t threads, part_bytes;
+    uint32_t threads, part_bytes, packed_part_bytes;
 };
 
 /* Unpacked on another thread: that one counts the stored bytes, and this one tells of them, since
@@ -120,11 +122,66 @@ static enum vrs_status say_cut(const struct unpack *u, const struct trace *t,
     return status;
 }
 
+static enum vrs_status tell(void *arg, uint64_t done_bytes, struct vrs_error *err)
+{
+    return counted_tell(arg, done_bytes, err);
+}
+
+/* Unpacked a part at a time by whichever thread has no other to read.  What is not as it should be
+ * is left to who reads it as one, `*ret_done` then being false, and `t` new. */
+static enum vrs_status read_unpacked_parts(struct input *in, struct unpack *u, uint64_t *cuts,
+                                           struct trace *t, bool *ret_done, struct vrs_error *err)
+{
+    struct counted told = in->counted;
+    const struct trace_parts parts = { .threads = in->threads,
+                                       .part_bytes = in->packed_part_bytes,
+                                       .cuts = cuts,
+                                       .stored = u->packed,
+                                       .progress = tell,
+                                       .progress_arg = &told };
+    struct window w;
+    TRY(window_init(&w, source_of_unpack(u), err));
+    enum vrs_status status = VRS_OK;
+    if (detect_form(&w) == FORM_JSON && !timeline_begins(&w))
+        status = trace_from_json_in_parts(&w, in->limits, &parts, t, ret_done, err);
+    window_free(&w);
+    bool sound = u->ended && !u->cut && u->junk_bytes == 0 && u->wrong_checksums == 0;
+    if (status != VRS_OK || !*ret_done || sound)
+        return status;
+    *ret_done = false;
+    trace_free(t);
+    return trace_init(t, in->limits->items, in->limits->strings_bytes) ? VRS_OK
+                                                                       : vrs_no_memory(err);
+}
+
+/* From the first byte of the file on, so that whoever reads it as one has lost nothing. */
+static enum vrs_status read_packed_parts(struct input *in, enum compression compression,
+                                         struct trace *t, bool *ret_done, struct vrs_error *err)
+{
+    struct section all = { &in->counted.input, 0, UINT64_MAX };
+    struct window packed;
+    struct unpack u;
+    uint64_t cuts = 0;
+    TRY(window_init(&packed, source_of_section(&all), err));
+    enum vrs_status status = unpack_init(&u, &packed, compression, in->limits, &cuts, err);
+    if (status == VRS_OK) {
+        status = read_unpacked_parts(in, &u, &cuts, t, ret_done, err);
+        unpack_free(&u);
+    }
+    window_free(&packed);
+    return status;
+}
+
 static enum vrs_status read_packed(struct input *in, struct window *packed,
                                    enum compression compression, struct trace *t,
                                    struct vrs_error *err)
 {
     struct unpack u;
+    bool done = false;
+    if (in->threads > 1 && in->packed_part_bytes > 0)
+        TRY(read_packed_parts(in, compression, t, &done, err));
+    if (done)
+        return VRS_OK;
     TRY(unpack_init(&u, packed, compression, in->limits, &t->events, err));
     u.lenient = true;
     enum vrs_status status = in->threads > 1 ? read_ahead(in, &u, t, err)
@@ -135,11 +192,6 @@ static enum vrs_status read_packed(struct input *in, struct window *packed,
         status = say_cut(&u, t, status, err);
     unpack_free(&u);
     return status;
-}
-
-static enum vrs_status tell(void *arg, uint64_t done_bytes, struct vrs_error *err)
-{
-    return counted_tell(arg, done_bytes, err);
 }
 
 static enum vrs_status read_window(struct input *in, struct window *w, struct trace *t,
@@ -170,6 +222,7 @@ enum vrs_status read_trace(struct source input, const struct read_trace_options 
         /* A source that gives its bytes in order alone may be a caller's function. */
         .threads = input.read_at != NULL ? options->threads : 1,
         .part_bytes = options->part_bytes,
+        .packed_part_bytes = options->packed_part_bytes,
     };
     struct window w;
     if (!trace_init(ret, in.limits->items, in.limits->strings_bytes)) {

@@ -16,10 +16,12 @@ struct read_trace_options {
     /* As in struct read_options. */
     bool (*progress)(void *arg, uint64_t done_bytes, uint64_t total_bytes);
     void *progress_arg;
-    /* What gives its bytes in any order may be read by so many threads: what is packed by one that
-     * unpacks ahead, else in parts of so many bytes.  0 and 1: by the caller's alone. */
+    /* What gives its bytes in any order may be read by so many threads, in parts of so many bytes;
+     * what is packed is unpacked, part by part, by one of them after another.  0 and 1 threads: by
+     * the caller's alone. */
     uint32_t threads;
-    uint32_t part_bytes; /* 0: as one */
+    uint32_t part_bytes;        /* 0: as one */
+    uint32_t packed_part_bytes; /* unpacked; 0: as one, by a thread beside one that unpacks ahead */
 };
 
 /* Reads `input`, packed or not, to its end.  `ret` is then the trace's owner. */

@@ -19,7 +19,7 @@
 #include "vramscope/trace.h"
 #include "vramscope/vramscope.h"
 
-enum { PART_BYTES = 8 << 20 };
+enum { PART_BYTES = 8 << 20, PACKED_PART_BYTES = 2 << 20 };
 
 static struct vrs_trace *make(const char *path)
 {
@@ -62,7 +62,8 @@ enum vrs_status open_trace(struct source source, uint64_t size_bytes, const char
                                        .progress = o->progress,
                                        .progress_arg = o->progress_arg,
                                        .threads = threads_for(size_bytes, o->threads),
-                                       .part_bytes = PART_BYTES };
+                                       .part_bytes = PART_BYTES,
+                                       .packed_part_bytes = PACKED_PART_BYTES };
     struct vrs_trace *t = make(path);
     if (t == NULL)
         return vrs_no_memory(err);

@@ -1,4 +1,4 @@
-/* source.c - sources over a file, memory and a caller's function. */
+/* source.c - sources over a file, memory, a part of either, and a caller's function. */
 #include "format/input/source.h"
 
 #include <stdint.h>
@@ -63,6 +63,24 @@ static enum vrs_status skip_memory(void *self, uint64_t len, struct vrs_error *e
 struct source source_of_memory(struct memory_bytes *bytes)
 {
     return (struct source){ read_memory, bytes, read_memory_at, skip_memory };
+}
+
+static enum vrs_status read_section(void *self, uint8_t *to, size_t len, size_t *ret,
+                                    struct vrs_error *err)
+{
+    struct section *s = self;
+    uint64_t left = s->end - s->at;
+    *ret = 0;
+    if (left == 0)
+        return VRS_OK;
+    TRY(s->input->read_at(s->input->self, s->at, to, left < len ? (size_t)left : len, ret, err));
+    s->at += *ret;
+    return VRS_OK;
+}
+
+struct source source_of_section(struct section *section)
+{
+    return (struct source){ .read = read_section, .self = section };
 }
 
 static enum vrs_status read_stream(void *self, uint8_t *to, size_t len, size_t *ret,

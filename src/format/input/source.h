@@ -1,4 +1,4 @@
-/* source.h - the places that bytes come from: a file, memory, a caller's function.
+/* source.h - the places that bytes come from: a file, memory, a part of either, a caller's function.
  *
  * Each is a small struct that the caller keeps for as long as the source is read. */
 #ifndef VRS_FORMAT_INPUT_SOURCE_H
@@ -18,6 +18,15 @@ struct memory_bytes {
 };
 
 struct source source_of_memory(struct memory_bytes *bytes);
+
+/* What another source, which gives its bytes at any offset, has from `at` on; `at` goes on as it is
+ * read. */
+struct section {
+    const struct source *input;
+    uint64_t at, end; /* UINT64_MAX: that of the input */
+};
+
+struct source source_of_section(struct section *section);
 
 /* `read` returns the number of bytes it gave, 0 at the end, negative on failure. */
 struct stream {

@@ -94,6 +94,28 @@ bool window_fill(struct window *w, size_t len)
     return (size_t)(w->end - w->at) >= len;
 }
 
+size_t window_take(struct window *w, uint8_t *to, size_t len)
+{
+    size_t here = (size_t)(w->end - w->at), got = here < len ? here : len;
+    w->held = NULL;
+    if (here > 0) {
+        memcpy(to, w->at, got);
+        w->at += got;
+        return got;
+    }
+    if (w->ended)
+        return 0;
+    w->base = window_offset(w);
+    w->at = w->end = w->buffer;
+    memset(w->buffer, 0, WINDOW_PAD_BYTES);
+    w->failed = w->source.read(w->source.self, to, len, &got, &w->failure);
+    w->ended = w->failed != VRS_OK || got == 0;
+    if (w->ended)
+        return 0;
+    w->base += got;
+    return got;
+}
+
 enum vrs_status window_jump(struct window *w, uint64_t offset, struct vrs_error *err)
 {
     assert(offset >= window_offset(w));

@@ -61,6 +61,10 @@ static inline bool window_need(struct window *w, size_t len)
     return (size_t)(w->end - w->at) >= len || window_fill(w, len);
 }
 
+/* Moves 1 to `len` bytes from the front to `to`, past the window where they are still to come, and
+ * returns their number; 0: the input ends, or fails.  Nothing is held afterwards. */
+size_t window_take(struct window *w, uint8_t *to, size_t len);
+
 /* Holds what begins at `offset`, instead of what was held.  False when the window has let go of it
  * already; nothing is held then. */
 bool window_hold(struct window *w, uint64_t offset);

@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "format/json/reader.h"
 #include "format/trace/event.h"
@@ -67,16 +66,26 @@ static enum vrs_status read_one(struct window *w, const struct limits *limits, s
     return status;
 }
 
-/* In parts; `*ret_done` false: it is to be read as one, into a trace that is new again. */
-static enum vrs_status read_parts(uint64_t offset, const struct limits *limits,
-                                  const struct trace_parts *parts, struct trace *t, bool *ret_done,
-                                  struct vrs_error *err)
+/* As everybody who reads a trace wants them. */
+static struct limits own_limits(const struct limits *limits)
 {
+    struct limits own = *limits;
+    if (own.nesting < TRACE_NESTING)
+        own.nesting = TRACE_NESTING;
+    return own;
+}
+
+enum vrs_status trace_from_json_in_parts(struct window *w, const struct limits *limits,
+                                         const struct trace_parts *parts, struct trace *t,
+                                         bool *ret_done, struct vrs_error *err)
+{
+    const struct limits own = own_limits(limits);
     struct reading r;
     struct json_end end;
-    enum vrs_status status = reading_init(&r, t, limits->string_bytes, err);
+    enum vrs_status status = reading_init(&r, t, own.string_bytes, err);
+    *ret_done = false;
     if (status == VRS_OK)
-        status = parts_read(parts, offset, limits, &r, &end, ret_done, err);
+        status = parts_read(w, parts, &own, &r, &end, ret_done, err);
     if (status == VRS_OK && *ret_done)
         status = conclude(&end, &r, err);
     reading_free(&r);
@@ -90,11 +99,9 @@ enum vrs_status trace_from_json(struct window *w, const struct limits *limits,
                                 const struct trace_parts *parts, struct trace *t,
                                 struct vrs_error *err)
 {
-    struct limits own = *limits;
+    const struct limits own = own_limits(limits);
     bool done = false;
-    if (own.nesting < TRACE_NESTING)
-        own.nesting = TRACE_NESTING;
     if (parts != NULL)
-        TRY(read_parts(window_offset(w), &own, parts, t, &done, err));
+        TRY(trace_from_json_in_parts(w, limits, parts, t, &done, err));
     return done ? VRS_OK : read_one(w, &own, t, err);
 }

@@ -4,98 +4,63 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/pool.h"
 #include "base/str.h"
+#include "format/input/source.h"
 #include "format/input/window.h"
+#include "format/trace/cut.h"
 #include "format/trace/event.h"
-#include "format/trace/look.h"
 #include "model/trace.h"
 #include "model/trace_append.h"
 
-/* The bytes of the input from `at` to `end`. */
-struct stretch {
-    const struct source *input;
-    uint64_t at, end;
-};
-
-static enum vrs_status read_stretch(void *self, uint8_t *to, size_t len, size_t *ret,
-                                    struct vrs_error *err)
-{
-    struct stretch *s = self;
-    uint64_t left = s->end - s->at;
-    *ret = 0;
-    if (left == 0)
-        return VRS_OK;
-    TRY(s->input->read_at(s->input->self, s->at, to, left < len ? (size_t)left : len, ret, err));
-    s->at += *ret;
-    return VRS_OK;
-}
-
-static enum vrs_status open_stretch(struct window *w, struct stretch *s, struct vrs_error *err)
-{
-    TRY(window_init(w, (struct source){ .read = read_stretch, .self = s }, err));
-    w->base = s->at;
-    return VRS_OK;
-}
-
-/* Where from `offset` on an event seems to begin behind a comma; UINT64_MAX: nowhere. */
-static uint64_t find_event(const struct source *input, uint64_t offset)
-{
-    struct stretch s = { input, offset, UINT64_MAX };
-    struct window w;
-    if (open_stretch(&w, &s, NULL) != VRS_OK)
-        return UINT64_MAX;
-    uint8_t before = 0;
-    uint64_t found = UINT64_MAX;
-    for (; window_need(&w, 1) && found == UINT64_MAX; w.at++) {
-        uint8_t c = *w.at;
-        if (c == '{' && before == ',' && look_event(&w))
-            found = window_offset(&w);
-        if (!is_blank(c))
-            before = c;
-    }
-    window_free(&w);
-    return found;
-}
-
-/* One part, which a thread reads. */
+/* One part, which one thread after another cuts, and one of them reads. */
 struct part {
-    struct stretch stretch;
     enum vrs_status status;
+    bool is_cut;
     bool done;
     bool whole; /* it ends within the list, where the next begins */
     bool last;  /* the list ends in it */
 };
 
-/* What a part is read into.  It stays until the parts before have been put behind the others, so
- * there are more of them than threads. */
+/* The bytes of a part, and what they are read into.  It stays until the parts before have been put
+ * behind the others, so there are more of them than threads. */
 struct slot {
+    struct cut cut;
     struct trace trace; /* what it holds is read anew for each part */
     bool has_trace;
     struct reading reading;
 };
 
-/* More slots than that are memory that more threads do not make up for. */
-enum { ROUND_PARTS = POOL_NEEDS_MOST, SLOTS_A_THREAD = 2, SLOTS_MOST = 16 };
+/* A part is two jobs: its cut, and its reading.  More slots than that are memory that more threads
+ * do not make up for. */
+enum {
+    JOBS_A_PART = 2,
+    ROUND_PARTS = POOL_NEEDS_MOST / JOBS_A_PART,
+    SLOTS_A_THREAD = 2,
+    SLOTS_MOST = 16
+};
 
 /* Parts that threads take one after the other. */
 struct round {
     const struct trace_parts *parts;
     const struct limits *limits;
     str open; /* what is open around the list and with it */
+    struct cutter *cutter;
     struct part part[ROUND_PARTS];
-    uint32_t len;
     struct slot *slot; /* that of a part is its number by the number of slots */
     uint32_t slots;
     struct reading *into;
-    uint32_t taken;   /* parts put behind the others, or passed over */
-    bool certain;     /* that what was put together is what one reader would have read */
-    bool ended;       /* the list, in a part that was taken; it ends at `end` */
+    uint32_t taken; /* parts put behind the others, or passed over */
+    bool certain;   /* that what was put together is what one reader would have read */
+    bool ended;     /* the list, in the last part that was taken; it ends at `end` */
+    uint32_t last;  /* that part */
     uint64_t end;
-    struct lock *lock; /* of `over`, and of which parts are done */
-    bool over;         /* no further part is wanted */
+    struct lock *lock;      /* of the three below, and of which parts are done */
+    bool over;              /* no further part is wanted */
+    uint64_t cut_bytes;     /* of the file, as its reader is told: up to the last cut */
     enum vrs_status status; /* of the progress */
     struct vrs_error error;
 };
@@ -135,12 +100,29 @@ static void end_round(struct round *round)
     lock_give(round->lock);
 }
 
-static enum vrs_status read_part(struct part *p, struct reading *r, const struct round *round)
+/* One job at a time comes here, in the order of the parts. */
+static void cut_part(struct round *round, uint32_t part)
 {
-    uint64_t end = p->stretch.end;
+    const struct trace_parts *parts = round->parts;
+    struct cut *cut = &slot_of(round, part)->cut;
+    struct part *p = &round->part[part];
+    if (is_over(round) || round->cutter->ended)
+        return;
+    p->is_cut = cutter_next(round->cutter, parts->part_bytes, cut);
+    if (parts->cuts != NULL)
+        ++*parts->cuts;
+    lock_take(round->lock);
+    round->cut_bytes = parts->stored != NULL ? window_offset(parts->stored) : cut->at;
+    lock_give(round->lock);
+}
+
+static enum vrs_status read_part(struct part *p, struct slot *slot, const struct round *round)
+{
+    struct reading *r = &slot->reading;
     struct json_end ends = { .cut = false };
     struct window w;
-    TRY(open_stretch(&w, &p->stretch, NULL));
+    if (!cut_open(&slot->cut, &w))
+        return VRS_NOMEM;
     reading_return_to_list(r);
     r->stops = true;
     r->window = &w;
@@ -148,10 +130,10 @@ static enum vrs_status read_part(struct part *p, struct reading *r, const struct
     enum vrs_status status = json_read_inside(&w, round->limits, &sink, round->open,
                                               JSON_AT_VALUE_OR_END, &ends, NULL);
     p->last = r->list_end != 0;
-    p->whole = status == VRS_OK && ends.at_value && ends.offset == end &&
+    p->whole = status == VRS_OK && ends.at_value && ends.offset == slot->cut.end &&
                r->place == PLACE_EVENTS && r->ignored == 0;
     r->window = NULL;
-    window_free(&w);
+    cut_close(&slot->cut, &w);
     return status == VRS_NOMEM ? status : VRS_OK;
 }
 
@@ -165,23 +147,38 @@ static enum vrs_status fill_slot(struct slot *slot, struct part *p, const struct
     if (!slot->has_trace)
         return VRS_NOMEM;
     TRY(reading_init(&slot->reading, &slot->trace, limits->string_bytes, NULL));
-    return read_part(p, &slot->reading, round);
+    return read_part(p, slot, round);
 }
 
-static void do_part(void *arg, uint32_t i, uint32_t thread)
+/* On the caller's thread. */
+static void tell_progress(struct round *round)
+{
+    const struct trace_parts *parts = round->parts;
+    if (parts->progress == NULL || round->status != VRS_OK)
+        return;
+    lock_take(round->lock);
+    uint64_t done = round->cut_bytes;
+    lock_give(round->lock);
+    round->status = parts->progress(parts->progress_arg, done, &round->error);
+    if (round->status != VRS_OK)
+        end_round(round);
+}
+
+static void do_job(void *arg, uint32_t i, uint32_t thread)
 {
     struct round *round = arg;
-    struct part *p = &round->part[i];
-    const struct trace_parts *parts = round->parts;
-    if (thread == 0 && parts->progress != NULL && round->status == VRS_OK) {
-        round->status = parts->progress(parts->progress_arg, p->stretch.at, &round->error);
-        if (round->status != VRS_OK)
-            end_round(round);
+    uint32_t part = i / JOBS_A_PART;
+    if (thread == 0)
+        tell_progress(round);
+    if (i % JOBS_A_PART == 0) {
+        cut_part(round, part);
+        return;
     }
-    struct slot *slot = slot_of(round, i);
+    struct part *p = &round->part[part];
+    struct slot *slot = slot_of(round, part);
     slot->reading = (struct reading){ .trace = &slot->trace };
-    p->status = is_over(round) ? VRS_LIMIT : fill_slot(slot, p, round);
-    end_part(round, i);
+    p->status = !p->is_cut || is_over(round) ? VRS_LIMIT : fill_slot(slot, p, round);
+    end_part(round, part);
 }
 
 /* Puts one part behind the others; false: not all of it is certain. */
@@ -197,17 +194,18 @@ static bool take_part(struct reading *r, const struct part *p, const struct slot
     return true;
 }
 
-/* One thread at a time comes here, each time that a part is done. */
+/* One thread at a time comes here, each time that a job is done. */
 static void take_parts(void *arg, uint32_t done)
 {
     struct round *round = arg;
     (void)done;
-    for (; round->taken < round->len && is_done(round, round->taken); round->taken++) {
+    for (; round->taken < ROUND_PARTS && is_done(round, round->taken); round->taken++) {
         const struct part *p = &round->part[round->taken];
         struct slot *slot = slot_of(round, round->taken);
         if (round->certain && !round->ended) {
             round->certain = take_part(round->into, p, slot);
             round->ended = round->certain && p->last;
+            round->last = round->taken;
             round->end = slot->reading.list_end;
             if (!round->certain || round->ended)
                 end_round(round);
@@ -216,36 +214,97 @@ static void take_parts(void *arg, uint32_t done)
     }
 }
 
-/* Begins of parts from `*at` on, which becomes the begin of the round behind. */
-static void plan_round(struct round *round, uint64_t *at)
+/* A cut needs the one before, and the slot of a part that was taken with all before it; reading
+ * needs the cut. */
+static void set_needs(const struct round *round, uint64_t *needs)
 {
-    const struct trace_parts *parts = round->parts;
-    round->len = round->taken = 0;
-    while (round->len < ROUND_PARTS && *at != UINT64_MAX) {
-        uint64_t end = find_event(parts->input, *at + parts->part_bytes);
-        round->part[round->len++] = (struct part){ .stretch = { parts->input, *at, end } };
-        *at = end;
+    for (uint32_t i = 0; i < ROUND_PARTS; i++) {
+        uint32_t cut = i * JOBS_A_PART;
+        needs[cut] = i > 0 ? UINT64_C(1) << (cut - JOBS_A_PART) : 0;
+        if (i >= round->slots)
+            needs[cut] |= (UINT64_C(1) << (i - round->slots + 1) * JOBS_A_PART) - 1;
+        needs[cut + 1] = UINT64_C(1) << cut;
     }
 }
 
-/* All parts from `at` on. */
-static void read_rounds(struct round *round, uint64_t at)
+static void read_rounds(struct round *round)
 {
-    /* A part begins when the one that had its slot, and all before that, have been taken. */
-    uint64_t needs[ROUND_PARTS];
-    for (uint32_t i = 0; i < ROUND_PARTS; i++)
-        needs[i] = i < round->slots ? 0 : (UINT64_C(2) << (i - round->slots)) - 1;
-    while (!round->over && at != UINT64_MAX) {
-        plan_round(round, &at);
-        const struct pool_work work = {
-            .jobs = round->len, .job = do_part, .finished = take_parts, .arg = round
-        };
+    const struct pool_work work = {
+        .jobs = POOL_NEEDS_MOST, .job = do_job, .finished = take_parts, .arg = round
+    };
+    uint64_t needs[POOL_NEEDS_MOST];
+    set_needs(round, needs);
+    while (!round->over && !round->cutter->ended) {
+        round->taken = 0;
+        memset(round->part, 0, sizeof round->part);
         pool_run_needing(round->parts->threads, &work, needs);
     }
 }
 
+/* The bytes behind the list, of what comes in order. */
+struct behind {
+    struct round *round;
+    uint32_t part; /* the next are in its cut, behind `used` of them */
+    size_t used;
+};
+
+static bool is_in_cut(const struct behind *b)
+{
+    return b->part < ROUND_PARTS && b->round->part[b->part].is_cut;
+}
+
+static enum vrs_status read_behind(void *self, uint8_t *to, size_t len, size_t *ret,
+                                   struct vrs_error *err)
+{
+    struct behind *b = self;
+    for (; is_in_cut(b); b->part++, b->used = 0) {
+        const struct cut *cut = &slot_of(b->round, b->part)->cut;
+        size_t left = cut->bytes.len - b->used;
+        if (left == 0)
+            continue;
+        *ret = left < len ? left : len;
+        memcpy(to, cut->bytes.at + b->used, *ret);
+        b->used += *ret;
+        return VRS_OK;
+    }
+    *ret = cutter_take(b->round->cutter, to, len);
+    return window_status(b->round->cutter->in_order, err);
+}
+
+/* What stands behind the list; false: it is not certain. */
+static bool read_tail(struct round *round, struct json_end *ret)
+{
+    struct reading *r = round->into;
+    const struct source *input = round->parts->input;
+    struct section s = { input, round->end, UINT64_MAX };
+    struct behind b = { round, round->last, 0 };
+    struct window w;
+    if (input == NULL)
+        b.used = (size_t)(round->end - slot_of(round, round->last)->cut.at);
+    *ret = (struct json_end){ .offset = round->end };
+    if (window_init(&w,
+                    input != NULL ? source_of_section(&s)
+                                  : (struct source){ .read = read_behind, .self = &b },
+                    NULL) != VRS_OK)
+        return false;
+    w.base = round->end;
+    r->place = PLACE_FILE;
+    r->window = &w;
+    const struct json_sink sink = reading_sink(r);
+    bool ok = r->trace->header.is_array ||
+              json_read_inside(&w, round->limits, &sink, S("{"), JSON_BEHIND_VALUE, ret, NULL) ==
+                  VRS_OK;
+    if (ok)
+        reading_rest(r->trace, &w, ret);
+    ok = ok && !ret->cut && window_status(&w, NULL) == VRS_OK;
+    r->window = NULL;
+    window_free(&w);
+    return ok;
+}
+
 /* With slots, and what threads share. */
-static enum vrs_status read_list(struct round *round, uint64_t at, struct vrs_error *err)
+static enum vrs_status read_list(struct round *round, struct json_end *ret, bool *ret_done,
+                                 struct vrs_error *err)
 {
     struct arena arena;
     arena_init(&arena, SIZE_MAX / 2);
@@ -254,10 +313,15 @@ static enum vrs_status read_list(struct round *round, uint64_t at, struct vrs_er
     round->slot = arena_array(&arena, struct slot, round->slots);
     round->lock = lock_make(&arena);
     bool ok = round->slot != NULL && round->lock != NULL;
-    if (ok)
-        read_rounds(round, at);
     for (uint32_t i = 0; i < round->slots && ok; i++)
+        cut_init(&round->slot[i].cut);
+    if (ok)
+        read_rounds(round);
+    *ret_done = ok && round->ended && read_tail(round, ret);
+    for (uint32_t i = 0; i < round->slots && ok; i++) {
         trace_free(&round->slot[i].trace);
+        cut_free(&round->slot[i].cut);
+    }
     lock_end(round->lock);
     arena_free(&arena);
     if (!ok)
@@ -268,59 +332,52 @@ static enum vrs_status read_list(struct round *round, uint64_t at, struct vrs_er
 }
 
 /* The file up to the first part: within the list. */
-static bool read_head(const struct trace_parts *parts, uint64_t offset, uint64_t end,
-                      const struct limits *limits, struct reading *r)
+static bool read_head(struct cut *head, const struct limits *limits, struct reading *r)
 {
-    struct stretch s = { parts->input, offset, end };
     struct window w;
     struct json_end ends = { .cut = false };
-    if (open_stretch(&w, &s, NULL) != VRS_OK)
+    if (!cut_open(head, &w))
         return false;
     r->window = &w;
     const struct json_sink sink = reading_sink(r);
     bool ok = json_read(&w, limits, &sink, &ends, NULL) == VRS_OK && ends.at_value &&
-              ends.offset == end && r->place == PLACE_EVENTS && r->ignored == 0;
+              ends.offset == head->end && r->place == PLACE_EVENTS && r->ignored == 0;
     r->window = NULL;
-    window_free(&w);
+    cut_close(head, &w);
     return ok;
 }
 
-/* What stands behind the list. */
-static bool read_tail(const struct trace_parts *parts, uint64_t offset,
-                      const struct limits *limits, struct reading *r, struct json_end *ret)
+/* Behind a head that was cut. */
+static enum vrs_status read_behind_head(struct cutter *cutter, struct cut *head,
+                                        const struct trace_parts *parts,
+                                        const struct limits *limits, struct reading *r,
+                                        struct json_end *ret, bool *ret_done,
+                                        struct vrs_error *err)
 {
-    struct stretch s = { parts->input, offset, UINT64_MAX };
-    struct window w;
-    *ret = (struct json_end){ .offset = offset };
-    if (open_stretch(&w, &s, NULL) != VRS_OK)
-        return false;
-    r->place = PLACE_FILE;
-    r->window = &w;
-    const struct json_sink sink = reading_sink(r);
-    bool ok = r->trace->header.is_array ||
-              json_read_inside(&w, limits, &sink, S("{"), JSON_BEHIND_VALUE, ret, NULL) == VRS_OK;
-    if (ok)
-        reading_rest(r->trace, &w, ret);
-    ok = ok && !ret->cut && window_status(&w, NULL) == VRS_OK;
-    r->window = NULL;
-    window_free(&w);
-    return ok;
-}
-
-enum vrs_status parts_read(const struct trace_parts *parts, uint64_t offset,
-                           const struct limits *limits, struct reading *r, struct json_end *ret,
-                           bool *ret_done, struct vrs_error *err)
-{
-    uint64_t first = find_event(parts->input, offset);
-    *ret_done = false;
-    if (first == UINT64_MAX || !read_head(parts, offset, first, limits, r))
+    if (cutter->ended || !read_head(head, limits, r))
         return VRS_OK;
     struct round round = { .parts = parts,
                            .limits = limits,
                            .open = r->trace->header.is_array ? S("[") : S("{["),
+                           .cutter = cutter,
                            .into = r,
                            .certain = true };
-    TRY(read_list(&round, first, err));
-    *ret_done = round.ended && read_tail(parts, round.end, limits, r, ret);
-    return VRS_OK;
+    return read_list(&round, ret, ret_done, err);
+}
+
+enum vrs_status parts_read(struct window *w, const struct trace_parts *parts,
+                           const struct limits *limits, struct reading *r, struct json_end *ret,
+                           bool *ret_done, struct vrs_error *err)
+{
+    struct cutter cutter;
+    struct cut head;
+    enum vrs_status status = VRS_OK;
+    cutter_init(&cutter, parts->input, w, window_offset(w));
+    cut_init(&head);
+    *ret_done = false;
+    if (cutter_next(&cutter, 0, &head))
+        status = read_behind_head(&cutter, &head, parts, limits, r, ret, ret_done, err);
+    cut_free(&head);
+    cutter_free(&cutter);
+    return status;
 }

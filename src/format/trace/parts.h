@@ -8,18 +8,17 @@
 #define VRS_FORMAT_TRACE_PARTS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "base/fail.h"
 #include "format/input/limits.h"
+#include "format/input/window.h"
 #include "format/json/reader.h"
 #include "format/trace/from_json.h"
 #include "format/trace/reading.h"
 
-/* Reads the value that begins at `offset` of the parts' input into `r`, as json_read does, and
- * `*ret_done`.  Not done, `r` and its trace are fit only to be freed.  A failure is that of
- * the parts' progress, or memory. */
-enum vrs_status parts_read(const struct trace_parts *parts, uint64_t offset,
+/* Reads the value at the front of `w` into `r`, as json_read does, and `*ret_done`.  Not done, `r`
+ * and its trace are fit only to be freed.  A failure is that of the parts' progress, or memory. */
+enum vrs_status parts_read(struct window *w, const struct trace_parts *parts,
                            const struct limits *limits, struct reading *r, struct json_end *ret,
                            bool *ret_done, struct vrs_error *err) MUST_CHECK;
 

@@ -9,13 +9,16 @@
 #include <string.h>
 
 #include <cmocka.h>
+#define ZLIB_CONST
 #include <zlib.h>
 
 #include "base/buf.h"
 #include "base/fail.h"
+#include "base/str.h"
 #include "format/input/limits.h"
 #include "format/input/source.h"
 #include "format/read_trace.h"
+#include "made/fault.h"
 #include "made/text_trace.h"
 #include "made/trace_same.h"
 #include "model/trace.h"
@@ -88,9 +91,9 @@ static void portions_end_at_damage(void **state)
     }
 }
 
-static size_t packed_into(const struct buf *text, struct buf *to)
+static size_t packed_into(const char *text, size_t len, struct buf *to)
 {
-    z_stream z = { .next_in = (Bytef *)text->at, .avail_in = (uInt)text->len };
+    z_stream z = { .next_in = (const Bytef *)text, .avail_in = (uInt)len };
     assert_int_equal(deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
     buf_init(to, (size_t)1 << 21);
     unsigned char piece[4096];
@@ -105,40 +108,114 @@ static size_t packed_into(const struct buf *text, struct buf *to)
     return to->len;
 }
 
-static enum vrs_status read_bytes(const struct buf *bytes, size_t len, bool ahead,
-                                  struct trace *ret, struct vrs_error *err)
+static enum vrs_status read_bytes(const struct buf *bytes, size_t len, uint32_t threads,
+                                  uint32_t packed_part_bytes, struct trace *ret,
+                                  struct vrs_error *err)
 {
     const uint8_t *at = (const uint8_t *)bytes->at;
     struct memory_bytes memory = { .start = at, .end = at + len };
-    const struct read_trace_options options = { .size_bytes = len, .threads = ahead ? 2 : 1 };
+    const struct read_trace_options options = { .size_bytes = len,
+                                                .threads = threads,
+                                                .packed_part_bytes = packed_part_bytes };
     return read_trace(source_of_memory(&memory), &options, ret, err);
 }
 
+static bool same_cut(const struct cut_stream *a, const struct cut_stream *b)
+{
+    return a->at == b->at && a->is_damaged == b->is_damaged && (a->name == NULL) == (b->name == NULL);
+}
+
+/* By one thread, and by so many, in parts or not. */
+static void check_packed(const struct buf *packed, size_t len, uint32_t threads,
+                         uint32_t packed_part_bytes)
+{
+    struct trace plain, other;
+    struct vrs_error plain_error = { .message = "" }, other_error = { .message = "" };
+    enum vrs_status one = read_bytes(packed, len, 1, 0, &plain, &plain_error);
+    enum vrs_status two =
+        read_bytes(packed, len, threads, packed_part_bytes, &other, &other_error);
+    if (one != two || strcmp(plain_error.message, other_error.message) != 0)
+        fail_msg("%zu bytes: %s, and by %u threads in parts of %u: %s", len, plain_error.message,
+                 threads, packed_part_bytes, other_error.message);
+    if (one != VRS_OK)
+        return;
+    if (!same(&plain, &other) || !same_cut(&plain.cut_stream, &other.cut_stream) ||
+        plain.header.times_other != other.header.times_other)
+        fail_msg("%zu bytes: %u threads in parts of %u make another trace", len, threads,
+                 packed_part_bytes);
+    trace_free(&plain);
+    trace_free(&other);
+}
+
+static void check_packed_each_way(const struct buf *packed, size_t len)
+{
+    check_packed(packed, len, 2, 0);
+    for (uint32_t threads = 2; threads < 5; threads++) {
+        check_packed(packed, len, threads, 3000);
+        check_packed(packed, len, threads, 100000);
+        check_packed(packed, len, threads, 1 << 20);
+    }
+}
+
 /* Cut, too, where it ends early, and damaged. */
-static void a_thread_ahead_does_not_matter(void **state)
+static void threads_that_unpack_do_not_matter(void **state)
 {
     (void)state;
     struct buf text, packed;
     make_text(&text);
-    size_t len = packed_into(&text, &packed);
+    size_t len = packed_into(text.at, text.len, &packed);
     const size_t cuts[] = { len, len - 5, len / 2, len / 3, 400 };
     for (int damaged = 0; damaged < 2; damaged++) {
-        for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
-            struct trace plain, ahead;
-            struct vrs_error plain_error = { .message = "" }, ahead_error = { .message = "" };
-            enum vrs_status one = read_bytes(&packed, cuts[i], false, &plain, &plain_error);
-            enum vrs_status two = read_bytes(&packed, cuts[i], true, &ahead, &ahead_error);
-            if (one != two || strcmp(plain_error.message, ahead_error.message) != 0)
-                fail_msg("%zu bytes: %s, and ahead %s", cuts[i], plain_error.message,
-                         ahead_error.message);
-            if (one != VRS_OK)
-                continue;
-            assert_true(same(&plain, &ahead));
-            trace_free(&plain);
-            trace_free(&ahead);
-        }
+        for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
+            check_packed_each_way(&packed, cuts[i]);
         packed.at[len / 4] = (char)(packed.at[len / 4] ^ 0x55);
     }
+    buf_free(&packed);
+    buf_free(&text);
+}
+
+/* A second member, padding, junk, a checksum that is wrong. */
+static void what_stands_behind_a_member_does_not_matter(void **state)
+{
+    (void)state;
+    struct buf text, packed;
+    make_text(&text);
+    size_t len = packed_into(text.at, text.len, &packed);
+    const char second[] = "\n{\"traceEvents\": []}";
+    struct buf other;
+    packed_into(second, sizeof second - 1, &other);
+    buf_bytes(&packed, other.at, other.len);
+    check_packed_each_way(&packed, packed.len);
+    packed.len = len;
+    buf_repeat(&packed, (str){ "\0", 1 }, 600);
+    check_packed_each_way(&packed, packed.len);
+    buf_text(&packed, "junk");
+    check_packed_each_way(&packed, packed.len);
+    packed.at[len - 8] ^= 1;
+    check_packed_each_way(&packed, packed.len);
+    buf_free(&other);
+    buf_free(&packed);
+    buf_free(&text);
+}
+
+/* Longer than all parts that are read at a time, and with what looks like events. */
+static void a_long_tail_does_not_matter(void **state)
+{
+    (void)state;
+    struct buf text, packed;
+    make_text(&text);
+    text.len--;
+    buf_text(&text, ", \"metadata\": [7");
+    for (int i = 0; i < 20000; i++)
+        buf_text(&text, ", {\"ph\": \"X\", \"name\": \"none\", \"ts\": 1, \"dur\": 2}");
+    buf_text(&text, "], \"with_modules\": 1}");
+    size_t len = packed_into(text.at, text.len, &packed);
+    check_packed_each_way(&packed, len);
+    struct trace trace;
+    struct vrs_error err;
+    assert_int_equal(read_bytes(&packed, len, 3, 3000, &trace, &err), VRS_OK);
+    assert_int_equal(trace.read_bytes, text.len);
+    trace_free(&trace);
     buf_free(&packed);
     buf_free(&text);
 }
@@ -171,6 +248,11 @@ static void check_parts(const char *text, size_t len, uint32_t least)
     }
     if (one == VRS_OK)
         trace_free(&whole);
+    struct buf packed;
+    packed_into(text, len, &packed);
+    for (uint32_t part = least; part < len; part = part * 5 / 3)
+        check_packed(&packed, packed.len, 2 + part % 3, part);
+    buf_free(&packed);
 }
 
 #define OP(name) "{\"ph\": \"X\", \"name\": \"" name "\", \"pid\": 1, \"ts\": 1, \"dur\": 2}"
@@ -222,14 +304,52 @@ static void whoever_is_told_may_cancel(void **state)
     (void)state;
     struct buf text, packed;
     make_text(&text);
-    size_t len = packed_into(&text, &packed);
+    size_t len = packed_into(text.at, text.len, &packed);
     const uint8_t *at = (const uint8_t *)packed.at;
     struct memory_bytes memory = { .start = at, .end = at + len };
-    const struct read_trace_options options = { .size_bytes = len, .threads = 2,
-                                                .progress = cancel };
+    struct read_trace_options options = { .size_bytes = len, .threads = 2, .progress = cancel };
     struct trace trace;
     struct vrs_error err;
     assert_int_equal(read_trace(source_of_memory(&memory), &options, &trace, &err), VRS_IO);
+    memory.read = 0;
+    options.packed_part_bytes = 3000;
+    assert_int_equal(read_trace(source_of_memory(&memory), &options, &trace, &err), VRS_IO);
+    buf_free(&packed);
+    buf_free(&text);
+}
+
+/* A packed trace read in parts, each time anew. */
+struct reads {
+    const struct buf *packed;
+    struct trace whole, trace;
+};
+
+static enum vrs_status read_in_parts(void *arg)
+{
+    struct reads *r = arg;
+    struct vrs_error err;
+    return read_bytes(r->packed, r->packed->len, 3, 3000, &r->trace, &err);
+}
+
+static void is_the_same(void *arg)
+{
+    struct reads *r = arg;
+    assert_true(same(&r->trace, &r->whole));
+    trace_free(&r->trace);
+}
+
+/* A part that has no memory is one more reason to read the file as one. */
+static void memory_that_is_not_there_is_said_or_not_needed(void **state)
+{
+    (void)state;
+    struct buf text, packed;
+    make_text(&text);
+    packed_into(text.at, text.len, &packed);
+    struct reads reads = { .packed = &packed };
+    struct vrs_error err;
+    assert_int_equal(read_bytes(&packed, packed.len, 1, 0, &reads.whole, &err), VRS_OK);
+    fault_some(11, read_in_parts, is_the_same, &reads);
+    trace_free(&reads.whole);
     buf_free(&packed);
     buf_free(&text);
 }
@@ -239,9 +359,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(portions_do_not_matter),
         cmocka_unit_test(portions_end_at_damage),
-        cmocka_unit_test(a_thread_ahead_does_not_matter),
+        cmocka_unit_test(threads_that_unpack_do_not_matter),
+        cmocka_unit_test(what_stands_behind_a_member_does_not_matter),
+        cmocka_unit_test(a_long_tail_does_not_matter),
         cmocka_unit_test(parts_do_not_matter),
         cmocka_unit_test(whoever_is_told_may_cancel),
+        cmocka_unit_test(memory_that_is_not_there_is_said_or_not_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
