@@ -174,7 +174,8 @@ VRS_API enum vrs_status vrs_trace_check_check(const struct vrs_trace_check_optio
  * file without damage; or some steps with the device work that they launched. */
 struct vrs_trace_rewrite_options {
     size_t size;
-    const char *steps; /* "3..5", by the numbers in their names; NULL: all of the trace */
+    /* "3..5", "3..", "..5" or "3", by the numbers in their names; NULL: all of the trace. */
+    const char *steps;
     bool drop_python;
     int64_t min_duration_ns; /* shorter host events go, unless kept device work needs them */
 };

@@ -42,7 +42,7 @@ static bool read_number(str text, int64_t *ret)
     return true;
 }
 
-/* "3..5", or "3" alone. */
+/* "3..5", "3" alone, or "3.." and "..5", which are open. */
 static enum vrs_status read_steps(const char *text, struct slice_question *ret,
                                   struct vrs_error *err)
 {
@@ -54,9 +54,15 @@ static enum vrs_status read_steps(const char *text, struct slice_question *ret,
     if (dots < all.len)
         last = (str){ all.ptr + dots + 2, all.len - dots - 2 };
     ret->by_steps = true;
-    if (!read_number(first, &ret->first_step) || !read_number(last, &ret->last_step) ||
+    ret->first_step = SLICE_FROM_FIRST;
+    ret->last_step = SLICE_TO_LAST;
+    bool is_open = dots < all.len && first.len + last.len > 0;
+    if (!((is_open && first.len == 0) || read_number(first, &ret->first_step)) ||
+        !((is_open && last.len == 0) || read_number(last, &ret->last_step)) ||
         ret->first_step > ret->last_step)
-        return vrs_fail(err, VRS_USAGE, "steps are named as 3..5, or 3 alone, not \"%.40s\"", text);
+        return vrs_fail(err, VRS_USAGE,
+                        "steps are named as 3..5, 3.. (to the last), ..5, or 3 alone, not \"%.40s\"",
+                        text);
     return VRS_OK;
 }
 

@@ -80,10 +80,9 @@ def of_steps(path):
 def test_steps_of_a_slice(tmp_path):
     path = write(tmp_path, "a.json", trace(steps(1000, 1200, 1400, 1600, kernel=1.5)))
     all_steps = of_steps(path)
-    for first, last in ((1, 2), (0, 0), (3, 3), (2, 9)):
-        out = rewritten(path, tmp_path, "--slice", "%d..%d" % (first, last))
-        assert of_steps(out) == {"ProfilerStep#%d" % i: all_steps["ProfilerStep#%d" % i]
-                                 for i in range(first, min(last, 3) + 1)}
+    for asked, kept in (("1..2", (1, 2)), ("0..0", (0,)), ("3..3", (3,)), ("2..", (2, 3)), ("..1", (0, 1)), ("0..", (0, 1, 2, 3))):
+        out = rewritten(path, tmp_path, "--slice", asked)
+        assert of_steps(out) == {"ProfilerStep#%d" % i: all_steps["ProfilerStep#%d" % i] for i in kept}
     assert of_steps(rewritten(path, tmp_path, "--slice", "2")) == {"ProfilerStep#2": all_steps["ProfilerStep#2"]}
     assert of_steps(rewritten(path, tmp_path, "--slice", "0..3")) == all_steps
 
@@ -135,7 +134,7 @@ def test_a_slice_of_standard_input_on_standard_output(tmp_path):
 
 
 @pytest.mark.parametrize("options, words", [
-    (["--slice", "5..3"], "3..5"), (["--slice", "x"], "3..5"), (["--slice", ""], "3..5"), (["--slice", "-1"], "3..5"),
+    (["--slice", "5..3"], "3..5"), (["--slice", "x"], "3..5"), (["--slice", ""], "3..5"), (["--slice", "-1"], "3..5"), (["--slice", ".."], "3..5"),
     (["--drop-python"], "name one of the two"), (["--min-duration", "5us"], "name one of the two"),
     (["--repair", "--json"], "leave one of them out"), (["--repair", "--ops"], "leave one of them out"),
     (["--slice", "1", "--min-duration", "5"], "takes a time"), (["--slice", "7..9"], "no step from 7 to 9"), (["--slice", "7"], "no step 7:")])
@@ -149,6 +148,14 @@ def test_a_folder_has_no_slice(tmp_path):
     write(tmp_path, "a.json", trace(steps(1000, 1200)))
     for options in (["--slice", "1"], ["--repair"]):
         assert "is a folder; --repair and --slice take one FILE of it at a time" in run("trace", tmp_path, *options, expect=2).err
+
+
+@pytest.mark.parametrize("asked, which", [("1..9", "step from 1 to 9"), ("..9", "step up to 9"), ("0..1", "step from 0 to 1")])
+def test_steps_are_not_cut_down_unsaid(tmp_path, asked, which):
+    events = steps(1000, 1200, 1400)
+    path, out = write(tmp_path, "a.json", trace(events[4:] if asked == "0..1" else events)), tmp_path / "out.json"
+    said = run("trace", path, "--slice", asked, "-o", out, expect=2)
+    assert "not each %s is there: those of the trace are %d to 2; N.. takes all" % (which, asked == "0..1") in said.err and not out.exists()
 
 
 @pytest.mark.parametrize("events, there", [(steps(1000, 1200), "are 0 to 1 "), ([span("aten::mm", "cpu_op", 0, 9)], "no ProfilerStep#N is in the trace"),

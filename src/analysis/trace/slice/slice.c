@@ -24,16 +24,26 @@ static bool is_inside(const struct slicing *s, int64_t moment)
     return !s->q->by_steps || (moment >= s->first_ns && moment < s->end_ns);
 }
 
+/* "step 3", "step from 3 to 5", "step from 3 on", "step up to 5". */
+static void name_steps(const struct slice_question *q, char *to, size_t len)
+{
+    if (q->first_step == q->last_step)
+        snprintf(to, len, "step %lld", (long long)q->first_step);
+    else if (q->last_step == SLICE_TO_LAST)
+        snprintf(to, len, "step from %lld on", (long long)q->first_step);
+    else if (q->first_step == SLICE_FROM_FIRST)
+        snprintf(to, len, "step up to %lld", (long long)q->last_step);
+    else
+        snprintf(to, len, "step from %lld to %lld", (long long)q->first_step,
+                 (long long)q->last_step);
+}
+
 /* Says which steps there are instead; none where the first is behind the last. */
 static enum vrs_status refuse_steps(const struct slice_question *q, int64_t first, int64_t last,
                                     struct vrs_error *err)
 {
     char which[64];
-    if (q->first_step == q->last_step)
-        snprintf(which, sizeof which, "step %lld", (long long)q->first_step);
-    else
-        snprintf(which, sizeof which, "step from %lld to %lld", (long long)q->first_step,
-                 (long long)q->last_step);
+    name_steps(q, which, sizeof which);
     if (first > last)
         return vrs_fail(err, VRS_USAGE,
                         "there is no %s: no ProfilerStep#N is in the trace, which prof.step() "
@@ -42,6 +52,22 @@ static enum vrs_status refuse_steps(const struct slice_question *q, int64_t firs
     return vrs_fail(err, VRS_USAGE,
                     "there is no %s: those of the trace are %lld to %lld (vramscope trace --steps "
                     "lists them)",
+                    which, (long long)first, (long long)last);
+}
+
+/* Refuses ends that were named and are not there: what is asked for is not cut down unsaid. */
+static enum vrs_status refuse_ends(const struct slice_question *q, int64_t first, int64_t last,
+                                   struct vrs_error *err)
+{
+    bool before = q->first_step != SLICE_FROM_FIRST && q->first_step < first;
+    bool behind = q->last_step != SLICE_TO_LAST && q->last_step > last;
+    char which[64];
+    if (!before && !behind)
+        return VRS_OK;
+    name_steps(q, which, sizeof which);
+    return vrs_fail(err, VRS_USAGE,
+                    "not each %s is there: those of the trace are %lld to %lld; N.. takes all from "
+                    "N on, ..N all up to N",
                     which, (long long)first, (long long)last);
 }
 
@@ -64,7 +90,9 @@ static enum vrs_status find_steps(struct slicing *s, struct vrs_error *err)
         s->end_ns = !found || end > s->end_ns ? end : s->end_ns;
         found = true;
     }
-    return found || !s->q->by_steps ? VRS_OK : refuse_steps(s->q, first, last, err);
+    if (!s->q->by_steps)
+        return VRS_OK;
+    return found ? refuse_ends(s->q, first, last, err) : refuse_steps(s->q, first, last, err);
 }
 
 static bool is_host(uint8_t kind)

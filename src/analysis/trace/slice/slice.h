@@ -14,6 +14,10 @@
 #include "base/fail.h"
 #include "model/trace.h"
 
+/* Ends that are open. */
+#define SLICE_FROM_FIRST INT64_MIN
+#define SLICE_TO_LAST INT64_MAX
+
 struct slice_question {
     bool by_steps; /* else all of the trace */
     int64_t first_step, last_step; /* by the numbers in their names */
@@ -27,7 +31,8 @@ struct slice {
     uint64_t kept, all; /* spans */
 };
 
-/* Everything is taken from `arena`.  VRS_USAGE where there is no such step. */
+/* Everything is taken from `arena`.  VRS_USAGE where a step at an end is not
+ * there. */
 enum vrs_status slice_make(const struct trace *t, const struct slice_question *q,
                            struct arena *arena, struct slice *ret,
                            struct vrs_error *err) MUST_CHECK;
