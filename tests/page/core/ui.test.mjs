@@ -6,7 +6,7 @@ import { limitX, panned, revealed, zoomed } from '../../../viewer/ui/state/span.
 import { applied, createStore, firstState } from '../../../viewer/ui/state/store.js';
 import { actionOf, keyNames, table as keys } from '../../../viewer/ui/state/keys.js';
 import { toCsv, toJson } from '../../../viewer/ui/parts/rows.js';
-import { sortRows, visibleRows } from '../../../viewer/ui/draw/table.js';
+import { deltaColumn, sortRows, visibleRows } from '../../../viewer/ui/draw/table.js';
 import { eventName, parseBytes, shortened, shown } from '../../../viewer/ui/draw/text.js';
 import { byteLabel, eventTicks, ticks } from '../../../viewer/ui/draw/axis.js';
 import { bandsOf, columnOf, groupsIn, placeIn, runsOf } from '../../../viewer/ui/draw/picture.js';
@@ -171,6 +171,12 @@ test('rows sort stably, unknown last whichever way', () => {
   assert.deepEqual(sortRows(rows, columns[1], true).map((r) => r.name), ['c', 'a', 'd', 'b']);
   assert.deepEqual(sortRows(rows, columns[1], false).map((r) => r.name), ['a', 'd', 'c', 'b']);
   assert.deepEqual(sortRows(rows, columns[0], true).map((r) => r.name), ['d', 'c', 'b', 'a']);
+});
+
+test('changes are sorted by how much they are', () => {
+  const rows = [{ id: 'none', delta: 0 }, { id: 'less', delta: -9 }, { id: 'more', delta: 2 }];
+  const change = deltaColumn('delta', 'change');
+  assert.deepEqual(sortRows(rows, change, true).map((r) => r.id), ['less', 'more', 'none']);
 });
 
 test('CSV quotes, disarms formulas, and writes bytes as integers', () => {

@@ -12,10 +12,10 @@ export function bytesColumn(id, name, sum = true) {
     text: (row) => bytes(row[id]), sum: sum ? (total) => bytes(total[id]) : null };
 }
 
-/** A column of signed bytes. */
+/** A column of signed bytes, ordered by how much they are: what did not change is last. */
 export function deltaColumn(id, name, cell) {
   return { ...bytesColumn(id, name), cell, text: (row) => delta(row[id]),
-    sum: (total) => delta(total[id]) };
+    sum: (total) => delta(total[id]), order: (row) => Math.abs(row[id]) };
 }
 
 /** Whether a row of a difference grew or shrank. */
@@ -25,7 +25,7 @@ export function toneOf(row) {
 
 /** Rows in the order of a column: numbers by size, text by code units, unknown last. */
 export function sortRows(rows, column, descending) {
-  const value = column.value;
+  const value = column.order || column.value;
   const sign = descending ? -1 : 1;
   return rows.map((row, i) => ({ row, i, v: value(row) })).sort((a, b) => {
     const none = (a.v === null || a.v === undefined) - (b.v === null || b.v === undefined);
@@ -57,11 +57,24 @@ function bodyCell(column, row) {
   return el('td', { class: column.number ? 'number' : column.name_ ? 'name' : null }, content);
 }
 
-/** The `length` rows of a box that scrolls: those in sight are made by `one(i)`, the others are
- * empty space; on paper the first ones. */
+/** What of a box is in sight: from where in it on, and how high, whichever of it and of the boxes
+ * around it scrolls. */
+function inSight(box) {
+  const { top, bottom } = box.getBoundingClientRect();
+  let [from, to] = [Math.max(top, 0), Math.min(bottom, innerHeight)];
+  for (let around = box.parentElement; around; around = around.parentElement) {
+    if (getComputedStyle(around).overflowY === 'visible') continue;
+    const clip = around.getBoundingClientRect();
+    [from, to] = [Math.max(from, clip.top), Math.min(to, clip.bottom)];
+  }
+  return [box.scrollTop + Math.max(0, from - top), Math.max(0, to - from) || 400];
+}
+
+/** The `length` rows of a box: those in sight are made by `one(i)`, the others are empty space; on
+ * paper the first ones. */
 export function rowsInSight(box, length, columns, one) {
   const [from, to] = isPrinting() ? [0, Math.min(onPaper, length)] :
-    visibleRows(box.scrollTop, box.clientHeight || 400, length);
+    visibleRows(...inSight(box), length);
   return [spacer(from, columns), Array.from({ length: to - from }, (_, i) => one(from + i)),
     isPrinting() ? null : spacer(length - to, columns)];
 }
@@ -72,6 +85,22 @@ function spacer(rows, columns) {
   cell.style.setProperty('height', rows * rowHeight + 'px');
   cell.style.setProperty('padding', '0');
   return rows > 0 ? el('tr', { 'aria-hidden': 'true' }, cell) : null;
+}
+
+/** What draws the rows of each box anew. */
+const drawn = new WeakMap();
+
+let follows = false;
+
+/** Calls `draw` when other rows of the box come into sight. */
+function followSight(box, draw) {
+  drawn.set(box, draw);
+  new ResizeObserver(draw).observe(box);
+  if (follows) return;
+  follows = true;
+  document.addEventListener('scroll', ({ target }) => {
+    for (const one of [target, ...target.querySelectorAll('.rows')]) drawn.get(one)?.();
+  }, { capture: true, passive: true });
 }
 
 /** A column with its defaults: its value is the member of its name, its text the value. */
@@ -137,7 +166,7 @@ export function createTable(host, given, options) {
     arrange();
   }
 
-  box.addEventListener('scroll', draw);
+  followSight(box, draw);
   return { set, draw, node: box, columns, rows: () => all.order,
     caption: () => caption.textContent };
 }

@@ -85,9 +85,10 @@ function moveBand({ stage, pointer }, by) {
   pointer.pass(bands[next]);
 }
 
+/** A is the earlier of two marks, wherever the two are named. */
 function mark({ store }) {
   const { marks, at } = store.get();
-  const next = marks.length >= 2 ? [at] : [...marks, at];
+  const next = marks.length >= 2 ? [at] : [...marks, at].sort((a, b) => a - b);
   const range = next.length === 2 ? { a: next[0], b: next[1] } : store.get().range;
   store.jump({ marks: next, range });
 }

@@ -23,6 +23,15 @@ function useMarks(compared) {
   return true;
 }
 
+/** Marks that were set since they were last looked at are what is compared; gone, they are not. */
+function followMarks(compared) {
+  const { marks, file, dev } = compared.store.get();
+  const now = [file, dev, ...marks].join();
+  if (now === compared.marksSeen) return;
+  compared.marksSeen = now;
+  compared.chosen.marks = marks.length < 2 ? null : { file, dev, states: marks };
+}
+
 function of(compared) {
   const { store, head } = compared;
   const sides = sidesOf(head);
@@ -30,8 +39,8 @@ function of(compared) {
     const several = sides.length > 1;
     compared.chosen = { a: sides[0][0], atA: 'peak', b: sides[several ? 1 : 0][0],
       atB: several ? 'peak' : 'cursor', marks: null };
-    useMarks(compared);
   }
+  followMarks(compared);
   const given = (store.get().sides || '').split('-');
   if (given.length === 2 && given.every((key) => sides.some(([one]) => one === key))) {
     [compared.chosen.a, compared.chosen.b] = given;
@@ -57,7 +66,7 @@ async function endsOf(compared) {
 }
 
 export function createCompared({ store, head, ask }) {
-  const compared = { store, head, ask, chosen: null };
+  const compared = { store, head, ask, chosen: null, marksSeen: null };
   return {
     /** { a, atA, b, atB } and `marks`, which stand for all of them until null; to be written. */
     of: () => of(compared),

@@ -61,7 +61,8 @@ function readPair(text) {
 }
 
 function readMarks(text) {
-  return /^\d{1,10}(,\d{1,10})?$/.test(text) ? text.split(',').map(Number) : undefined;
+  if (!/^\d{1,10}(,\d{1,10})?$/.test(text)) return undefined;
+  return text.split(',').map(Number).sort((a, b) => a - b);
 }
 
 const plain = (value) => String(value);

@@ -78,7 +78,7 @@ function drawRows(table, select, { rows: all }, kind) {
   return total;
 }
 
-/** What is compared, and what is said of it; `act`: { sides, moments, marks, kind, flame }. */
+/** What is compared (while marks are, no list box says it), and what is said of it; `act`: { sides, moments, marks, kind, flame }. */
 function createBar(host, { head, chosen }, act) {
   const pick = (name, options, key, then) => choice(name, options, chosen[key], (value) => {
     chosen[key] = value;
@@ -86,12 +86,14 @@ function createBar(host, { head, chosen }, act) {
     then();
   });
   const sides = sidesOf(head);
-  const bar = { sides, a: pick('A', sides, 'a', act.sides), b: pick('B', sides, 'b', act.sides),
+  const [a, b] = [pick('A', sides, 'a', act.sides), pick('B', sides, 'b', act.sides)];
+  const [atA, atB] = [pick('at', moments, 'atA', act.moments), pick('at', moments, 'atB',
+    act.moments)];
+  const bar = { a, b, sides, chosen: [a, atA, b, atB],
     kind: choice('rows', [], 'all', act.kind), net: el('span', { class: 'note' }),
-    marks: button('marks A and B', act.marks), flame: button('as flame graph', act.flame),
+    marks: button('', act.marks), flame: button('as flame graph', act.flame),
     curves: el('div', { class: 'bar' }), how: el('p', { class: 'bar muted' }) };
-  host.append(el('div', { class: 'bar' }, bar.a.node, pick('at', moments, 'atA', act.moments).node,
-    bar.b.node, pick('at', moments, 'atB', act.moments).node, bar.marks, bar.flame,
+  host.append(el('div', { class: 'bar' }, bar.chosen.map((one) => one.node), bar.marks, bar.flame,
     bar.kind.node, bar.net), bar.curves, bar.how);
   return bar;
 }
@@ -181,7 +183,8 @@ export function createDiff(host, { store, ask, covers, recording, look, compared
     const { a, b, marks } = compared.of();
     setOptions(bar.a.select, bar.sides, a);
     setOptions(bar.b.select, bar.sides, b);
-    bar.marks.setAttribute('aria-pressed', String(Boolean(marks)));
+    fill(bar.marks, marks ? 'leave the marks A and B' : 'marks A and B');
+    for (const one of bar.chosen) one.select.disabled = Boolean(marks);
     bar.flame.hidden = !recording.cover().has.stacks;
     const key = JSON.stringify([compared.key(), store.get().theme]);
     if (key === asked) return;

@@ -1,0 +1,113 @@
+"""Tables of the page of `vramscope view`: each can be scrolled to its last row, wherever it scrolls, and A is before B."""
+import json
+import time
+
+import pytest
+from recordings import scripts
+
+from pages import EXAMPLES, plain, size
+
+SITES = 60
+SCRIPT = "\n".join([
+    "capacity 80GiB", "include torch.stacks", "stack main run.py:40 main < run.py:44 <module>",
+    "stack first @malloc < model.py:1 first < @main", "stack free_first @release < model.py:2 drop < @main",
+    *("stack s%d @malloc < model.py:%d line < run.py:12 build < @main" % (n, n + 100) for n in range(SITES)),
+    "alloc first 8GiB first", "mark ProfilerStep#0 start",
+    *("alloc x%d %dMiB s%d" % (n, n + 2, n) for n in range(SITES)),
+    "mark ProfilerStep#0 end", "mark ProfilerStep#1 start", "free first free_first", "alloc last 2MiB s0", "mark ProfilerStep#1 end", ""])
+
+# Of each table in sight: its caption, its rows that are made, and whether the last lies in sight after scrolling.
+TABLES = """(async () => {
+  const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const found = [];
+  for (const box of document.querySelectorAll('.rows')) {
+    if (!box.getClientRects().length || !box.querySelector('tr[data-row]')) continue;
+    for (let turn = 0; turn < 3; turn++) {
+      for (let node = box; node; node = node.parentElement) {
+        if (['auto', 'scroll'].includes(getComputedStyle(node).overflowY)) node.scrollTop = node.scrollHeight;
+      }
+      await frame();
+    }
+    const row = [...box.querySelectorAll('tbody tr')].at(-1);
+    const { top, bottom } = row.getBoundingClientRect();
+    let [low, high] = [0, innerHeight];
+    for (let node = box; node; node = node.parentElement) {
+      if (getComputedStyle(node).overflowY === 'visible') continue;
+      const clip = node.getBoundingClientRect();
+      [low, high] = [Math.max(low, clip.top), Math.min(high, clip.bottom)];
+    }
+    found.push([box.querySelector('caption').textContent, row.matches('[data-row]'), bottom > low && top < high, row.cells[0].textContent]);
+  }
+  return found;
+})()"""
+
+
+@pytest.fixture
+def many(pages):
+    shown = pages(scripts.make(SCRIPT), fragment="#v=1&range=1-125")
+    shown.ready()
+    return shown
+
+
+def last_rows(page, name, seconds=10):
+    """What is at the end of each table, once one named so is there."""
+    end = time.monotonic() + seconds
+    while True:
+        found = page.ask(TABLES)
+        if any(name in caption for caption, *_ in found):
+            return found
+        assert time.monotonic() < end, (name, found)
+
+
+@pytest.mark.parametrize("key, name", [("1", "What changed"), ("6", "Born in a step"), ("7", "What differs"), ("1", "requested at")])
+def test_each_table_reaches_its_last_row(many, key, name):
+    many.press(key)
+    for caption, is_row, in_sight, text in last_rows(many, name):
+        assert is_row and in_sight and text, (caption, text)
+
+
+def rows_of(page, caption):
+    return page.ask("[...document.querySelectorAll('.rows')].filter((box) => box.getClientRects().length && box.querySelector('caption')"
+                    ".textContent.includes(%s)).map((box) => [...box.querySelectorAll('tr[data-row]')].map((row) => [...row.cells]"
+                    ".map((cell) => cell.textContent)))[0]" % json.dumps(caption))
+
+
+def test_what_changed_most_is_first(many):
+    last_rows(many, "What changed")
+    many.ask("document.querySelector('#range').scrollTop = 0")
+    many.says("#range", "first")
+    changes = [plain(row[3]) for row in rows_of(many, "What changed")]
+    assert changes[0].endswith("shrank") and changes[1].endswith("grew")
+    amounts = [abs(size(change.rsplit(" ", 1)[0].lstrip("+"))) for change in changes]
+    assert amounts == sorted(amounts, reverse=True)
+
+
+def test_marks_name_the_earlier_moment_a(pages):
+    page = pages(EXAMPLES / "train.pickle", fragment="#v=1&at=2464")
+    page.ready()
+    page.press("m")
+    page.press("Home")
+    page.press("m")
+    page.press("7")
+    page.says("#view", "leave the marks A and B")
+    a, b = (int(n) for n in page.state()["marks"].split(","))
+    assert a < b == 2464 and page.state()["range"] == "%d-%d" % (a, b)
+    page.says("#range", "at A")
+    net = plain(page.text("#range tfoot tr"))
+    note = plain(page.text("#view > :not([hidden]) .note"))
+    assert note.split(": ")[-1].strip() in net, (note, net)
+    assert page.ask("[...document.querySelectorAll('#view > :not([hidden]) .bar select')].slice(0, 4).every((one) => one.disabled)")
+    page.press_on("#view > :not([hidden]) .bar button")
+    page.says("#view", "marks A and B")
+    assert page.ask("[...document.querySelectorAll('#view > :not([hidden]) .bar select')].slice(0, 4).every((one) => !one.disabled)")
+
+
+def test_marks_set_while_moments_are_compared_are_compared(pages):
+    page = pages(EXAMPLES / "train.pickle", fragment="#v=1&at=2464")
+    page.ready()
+    page.press("7")
+    page.says("#view", "marks A and B")
+    page.press("m")
+    page.press("Home")
+    page.press("m")
+    page.says("#view", "leave the marks A and B")
