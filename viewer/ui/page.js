@@ -73,7 +73,7 @@ function createParts(page, covers) {
   const overview = createOverview(byId('overview'), { store, recording, look, stage, travel });
   const details = createDetails(byId('details'), { store, newAsker, recording, settings, place,
     find, zoomToLife, selected: pointer.selected });
-  const who = createWho(byId('who'), { store, recording, find });
+  const who = createWho(byId('who'), { store, recording, look, find });
   const range = createRange(byId('range'), { store, newAsker, recording, find, zoomToSelection });
   const oom = createOom(byId('oom'), { store, recording, find, goTo });
   const { failed } = status;

@@ -151,6 +151,8 @@ def test_text_and_signs_are_read(theme):
             assert contrast(values[name], values[ground]) >= 4.5, (name, ground)
     for vision in VISION:
         assert distance(seen(values["grew"], vision), seen(values["shrank"], vision)) >= 46 - 0.5
+    for ground in ("frame", "frame-next", "free"):
+        assert contrast(values["text"], values[ground]) >= 7, ground
     assert contrast(values["control"], values["ground"]) >= 3
     assert contrast(values["hatch"], values["ground"]) >= 2.95
 

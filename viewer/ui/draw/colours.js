@@ -24,7 +24,9 @@ export function readPalette() {
   const of = (name) => style.getPropertyValue('--' + name).trim();
   const palette = { dark: document.documentElement.dataset.theme === 'dark' };
   for (const name of ['ground', 'raised', 'line', 'text', 'muted', 'problem', 'advice', 'grew',
-    'shrank', 'focus', 'wash', 'free', 'hatch', 'control']) palette[name] = of(name);
+    'shrank', 'focus', 'wash', 'free', 'hatch', 'control', 'frame', 'frame-next']) {
+    palette[name] = of(name);
+  }
   palette.slots = slots.map((name) => rgbOf(of(name)));
   palette.groundRgb = rgbOf(palette.ground);
   return palette;

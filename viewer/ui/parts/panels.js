@@ -25,6 +25,13 @@ export function nextGrouping(cover, by, step) {
   return ids[(ids.indexOf(by) + step + ids.length) % ids.length];
 }
 
+/** The colour of a group, as pictures have it. */
+function swatchOf(look, group, { patterns }) {
+  const swatch = el('canvas', { class: 'swatch', 'aria-hidden': 'true' });
+  paintSwatch(swatch, look.slotOf(group), look.palette(), patterns);
+  return swatch;
+}
+
 /** One row above the plot: swatch, name, bytes and share at the cursor. */
 export function createLegend(host, { store, look, stage, find }) {
   const node = el('div', { class: 'legend', role: 'group', 'aria-label': 'Legend, at the cursor' });
@@ -33,9 +40,7 @@ export function createLegend(host, { store, look, stage, find }) {
   let made = '';
 
   function entry(row, live, state) {
-    const swatch = el('canvas', { class: 'swatch', 'aria-hidden': 'true' });
-    const given = look.slots().get(row.key);
-    if (given) paintSwatch(swatch, given, look.palette(), state.patterns);
+    const swatch = swatchOf(look, row.key, state);
     const term = termOf(state.by, row.name);
     const on = state.query !== '' && state.query === term;
     const one = button([swatch, groupText(state.by, row.name), el('span', { class: 'muted',
@@ -46,13 +51,13 @@ export function createLegend(host, { store, look, stage, find }) {
     return one;
   }
 
-  /** Rows of the groups that have a colour in the picture and nothing at the cursor. */
+  /** Rows of the groups that are in the picture and have nothing at the cursor. */
   function absent(live, { by }) {
     const picture = stage.picture();
     if (!picture || !picture.ids || !picture.group || picture.by !== by) return [];
     const here = new Set(live.rows.map((row) => row.key));
-    return [...groupsIn(picture)].filter((key) => !here.has(key) && look.slots().has(key) &&
-      look.groupName(key)).sort((a, b) => a - b).slice(0, most)
+    return [...groupsIn(picture)].filter((key) => !here.has(key) && look.groupName(key))
+      .sort((a, b) => a - b).slice(0, most)
       .map((key) => ({ key, name: look.groupName(key), bytes: 0 }));
   }
 
@@ -80,10 +85,11 @@ function groupButton(find, by, name) {
     { class: 'plain', title: shown(name) });
 }
 
-function whoColumns(store, find) {
+function whoColumns(store, look, find) {
   return [
     { id: 'name', name: 'held by', name_: true,
-      cell: (row) => [groupButton(find, store.get().by, row.name), meter(row.part)] },
+      cell: (row) => [row.key < 0 ? null : swatchOf(look, row.key, store.get()),
+        groupButton(find, store.get().by, row.name), meter(row.part)] },
     bytesColumn('bytes', 'bytes'),
     { id: 'share', name: 'share', number: true, value: (row) => row.part,
       text: (row) => share(row.part), sum: (total) => share(total.alive ? 1 : -1),
@@ -103,14 +109,14 @@ function meter(part) {
 }
 
 /** Who holds the memory at the cursor; the rows sum to the curve. */
-export function createWho(host, { store, recording, find }) {
+export function createWho(host, { store, recording, look, find }) {
   const by = choice('by', [], 'category', (value) => store.jump({ by: value }));
   const wide = button('wide', () => store.move({ wide: !store.get().wide }),
     { title: 'Shift+W' });
   host.append(el('h2', null, 'Who holds the memory', explainButton('The live allocations of the ' +
     'state under the cursor, split by what is chosen. The total is the requested curve.'), by.node,
   wide));
-  const table = createTable(host, whoColumns(store, find), {
+  const table = createTable(host, whoColumns(store, look, find), {
     caption: 'Who holds the memory at the cursor',
     sort: { id: 'bytes', descending: true }, key: (row) => row.key,
     pick: (row) => find(termOf(store.get().by, row.name), false) });

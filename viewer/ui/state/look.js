@@ -1,4 +1,5 @@
 // look.js - the colours of the theme, and the colour and the name of each group.
+import { otherSlot } from '../draw/colours.js';
 
 export function createLook() {
   let palette = null;
@@ -7,6 +8,8 @@ export function createLook() {
   return {
     palette: () => palette,
     slots: () => slots,
+    /** Grey for what was given no colour, in each picture and in each legend. */
+    slotOf: (group) => slots.get(group) || { slot: otherSlot, second: false },
     groupName: (group) => names.get(group) || '',
     setPalette: (next) => { palette = next; },
     setGroups: (nextSlots, rows) => {

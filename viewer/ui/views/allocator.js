@@ -7,6 +7,7 @@ import { prepare } from '../draw/draw.js';
 import { hatch } from '../draw/paint.js';
 import { rowsInSight } from '../draw/table.js';
 import { eventName, shortened, words } from '../draw/text.js';
+import { plainBy } from '../state/holders.js';
 
 const leastBar = 40;
 const barHeight = 22;
@@ -20,8 +21,7 @@ function barWidth(size, largest, room) {
 function drawPart(g, part, x, w, look, sel) {
   const palette = look.palette();
   if (part.kind === 'used' || part.kind === 'pending') {
-    const given = look.slots().get(part.group) || { slot: 9 };
-    g.fillStyle = slotColour(palette, given.slot);
+    g.fillStyle = slotColour(palette, look.slotOf(part.group).slot);
     g.fillRect(x, 0, Math.max(0.5, w - (w > 3 ? 1 : 0)), barHeight);
     if (part.kind === 'pending') hatch(g, x, 0, w, barHeight, palette.ground, 5);
     if (sel && sel.id === part.id) {
@@ -253,12 +253,12 @@ export function createAllocator(host, { store, recording, look, pointer, travel,
   }
 
   function update() {
-    const { at, file, dev, sel } = store.get();
-    if (!asker.isNew([at, file, dev])) {
+    const { at, file, dev, sel, by } = store.get();
+    if (!asker.isNew([at, file, dev, by])) {
       if (sel !== drawnFor) soon();
       return;
     }
-    asker.ask('state', { state: at, by: 'category' }, take);
+    asker.ask('state', { state: at, by: plainBy(by) }, take);
     eventsAsker.ask('events', { state: at, n: 200 }, (got) => drawEvents(got.rows, at));
   }
   const soon = perFrame(draw);

@@ -1,6 +1,5 @@
 // flame.js - an icicle of bytes by stack: controls, cells and zoom.
 import { bytes, count, share } from '../../core/model/human.js';
-import { inkOn, slotColour } from '../draw/colours.js';
 import { button, choice, el, fill, perFrame } from '../draw/dom.js';
 import { align, prepare } from '../draw/draw.js';
 import { hatch } from '../draw/paint.js';
@@ -18,11 +17,11 @@ const sets = [['cursor', 'live at the cursor'], ['peak', 'live at the peak'],
 const weights = [['bytes', 'bytes'], ['count', 'count'], ['byte_time', 'bytes \u00d7 time']];
 const roots = [['caller', 'caller'], ['callee', 'callee']];
 
-/** The same name has the same colour everywhere; grey is left to what is merged. */
-function slotOfName(name) {
+/** One of two tints, the same for the same name everywhere: they mean nothing but own code. */
+function tintOf(palette, name) {
   let hash = 0;
   for (const c of name) hash = hash * 31 + c.codePointAt(0) >>> 0;
-  return [4, 1, 3, 4, 1][hash % 5];
+  return palette[hash % 2 ? 'frame' : 'frame-next'];
 }
 
 /** `fileOf`: what of a file is named. */
@@ -44,14 +43,13 @@ function weightText(flame, { a, b, total }) {
   return (b > a ? '+' : b < a ? '\u2212' : '') + amount(flame, Math.abs(b - a));
 }
 
-/** The fill of a cell and the ink on it: by name, of a difference by sign. */
+/** The fill of a cell and the ink on it: own code, libraries, or the sign of a difference. */
 function coloursOf(palette, cell) {
   if (cell.a !== undefined && cell.a !== cell.b) {
     return [palette[cell.b > cell.a ? 'grew' : 'shrank'], palette.ground];
   }
   if (cell.a !== undefined || cell.merged || !cell.own) return [palette.free, palette.text];
-  const slot = slotOfName(cellName(cell));
-  return [slotColour(palette, slot), inkOn(palette, slot)];
+  return [tintOf(palette, cellName(cell)), palette.text];
 }
 
 function drawCell(g, flame, cell) {

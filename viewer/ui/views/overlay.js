@@ -80,7 +80,7 @@ function drawBandNames({ g, look, box: b, state, palette, picture }) {
     const columns = g.measureText(text).width / b.width * picture.W;
     const middle = Math.floor((run.from + run.past) / 2);
     if (!fits(picture, group, middle, run.column, columns)) continue;
-    g.fillStyle = inkOn(palette, (look.slots().get(group) || { slot: 9 }).slot);
+    g.fillStyle = inkOn(palette, look.slotOf(group).slot);
     g.fillText(text, b.left + (run.column + 0.5) * b.width / picture.W, b.top + middle * ratio);
   }
 }

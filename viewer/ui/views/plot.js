@@ -125,7 +125,7 @@ function drawAreas(g, { look, picture, box }) {
   const b = box();
   const [kx, ky] = [b.width / picture.W, b.height / picture.H];
   for (const [group, runs] of areasOf(picture.W, (c) => runsOf(picture, c))) {
-    g.fillStyle = slotColour(look.palette(), (look.slots().get(group) || { slot: -1 }).slot);
+    g.fillStyle = slotColour(look.palette(), look.slotOf(group).slot);
     g.beginPath();
     for (const [c, past, top, bottom] of runs) {
       g.rect(b.left + c * kx, b.top + top * ky, (past - c) * kx, (bottom - top) * ky);
