@@ -78,7 +78,8 @@ function drawRows(table, select, { rows: all }, kind) {
   return total;
 }
 
-/** What is compared (while marks are, no list box says it), and what is said of it; `act`: { sides, moments, marks, kind, flame }. */
+/** What is compared (while marks are, no list box says it), and what is said of it; `act`: { sides,
+ * moments, marks, kind, flame }. */
 function createBar(host, { head, chosen }, act) {
   const pick = (name, options, key, then) => choice(name, options, chosen[key], (value) => {
     chosen[key] = value;
