@@ -37,7 +37,8 @@ static const struct option_spec options[] = {
       "another measurement of A's program, unchanged: what its medians differ by from A's is noise "
       "too; may be repeated, 16 at most",
       OPTION_LIST, IN(again), NULL },
-    OPTION_ROWS("of traces show at most COUNT rows (default 10; in JSON all)"),
+    OPTION_ROWS("show at most COUNT rows of each table (default: of traces 10, of measurements all; "
+                "in JSON all)"),
     OPTION_CSV("the times of measurements, the operators of traces"),
     { 0, "limit", "NAME=VALUE",
       "raise a limit on what a file may contain: nesting, string, strings, items, unpacked",

@@ -55,7 +55,7 @@ static const struct option_spec options[] = {
       "exit with 1 where B's total is above A's by more than a size, as 512MiB, or a share of A's, "
       "as 5%; of traces B's median step, by a time, as 5ms, or a share",
       OPTION_TEXT, IN(fail_over), NULL },
-    OPTION_ROWS("show at most COUNT rows (default 20, of traces 10; in JSON all)"),
+    OPTION_ROWS("show at most COUNT rows (default 20, of traces 10, of measurements all; in JSON all)"),
     { 's', "stacks", NULL,
       "print the stacks of both sides under each row: frames of Python, the operator and the node "
       "of autograd",

@@ -65,7 +65,8 @@ static void fill_time(struct cells *cells, const void *from, uint32_t i, str *ce
         "within", true, false, 0, CUT_END                                                          \
     }
 
-static void put_times(struct buf *to, const struct style *style, const struct comparison *c)
+static void put_times(struct buf *to, const struct style *style, const struct comparison *c,
+                      uint32_t most)
 {
     static const struct text_column of_one_run[] = { TIME_COLUMNS("median time"),
                                                      { "", false, false, 0, CUT_END } };
@@ -73,9 +74,9 @@ static void put_times(struct buf *to, const struct style *style, const struct co
                                                   { "runs", true, false, 0, CUT_END },
                                                   { "", false, false, 0, CUT_END } };
     const struct shown_rows from = { c->timing, style, c->repeats > 0 };
-    const struct row_table one_run = { ROW_TABLE_COLUMNS(of_one_run), c->timings, UINT32_MAX,
-                                       &from, fill_time, "row" };
-    const struct row_table runs = { ROW_TABLE_COLUMNS(of_runs), c->timings, UINT32_MAX, &from,
+    const struct row_table one_run = { ROW_TABLE_COLUMNS(of_one_run), c->timings, most, &from,
+                                       fill_time, "row" };
+    const struct row_table runs = { ROW_TABLE_COLUMNS(of_runs), c->timings, most, &from,
                                     fill_time, "row" };
     const struct row_table table = from.has_runs ? runs : one_run;
     if (row_table(to, style, &table))
@@ -99,7 +100,8 @@ static void fill_figure(struct cells *cells, const void *from, uint32_t i, str *
 }
 
 /* Those that one side knows at least. */
-static void put_figures(struct buf *to, const struct style *style, const struct comparison *c)
+static void put_figures(struct buf *to, const struct style *style, const struct comparison *c,
+                        uint32_t most)
 {
     static const struct text_column columns[] = {
         { "figure, one number", false, true, NAME_LEAST, CUT_MIDDLE },
@@ -112,8 +114,8 @@ static void put_figures(struct buf *to, const struct style *style, const struct 
     uint32_t rows = 0;
     for (uint32_t i = 0; i < c->figures; i++)
         rows += is_shown(&c->figure[i]);
-    const struct row_table table = { ROW_TABLE_COLUMNS(columns), rows, UINT32_MAX, &from,
-                                     fill_figure, "row" };
+    const struct row_table table = { ROW_TABLE_COLUMNS(columns), rows, most, &from, fill_figure,
+                                     "row" };
     if (row_table(to, style, &table))
         buf_char(to, '\n');
 }
@@ -144,7 +146,8 @@ static void fill_memory(struct cells *cells, const void *from, uint32_t i, str *
     cell[5] = cell_end(cells);
 }
 
-static void put_memory(struct buf *to, const struct style *style, const struct comparison *c)
+static void put_memory(struct buf *to, const struct style *style, const struct comparison *c,
+                       uint32_t most)
 {
     static const struct text_column columns[] = {
         { "peak of memory", false, true, NAME_LEAST, CUT_MIDDLE },
@@ -154,8 +157,8 @@ static void put_memory(struct buf *to, const struct style *style, const struct c
         { "of A", true, false, 0, CUT_END },
         { "", false, false, 0, CUT_END },
     };
-    const struct row_table table = { ROW_TABLE_COLUMNS(columns), c->memories, UINT32_MAX,
-                                     c->memory, fill_memory, "row" };
+    const struct row_table table = { ROW_TABLE_COLUMNS(columns), c->memories, most, c->memory,
+                                     fill_memory, "row" };
     if (row_table(to, style, &table))
         buf_char(to, '\n');
 }
@@ -205,8 +208,11 @@ static void put_differences(struct buf *to, const struct style *style, const str
     buf_end(&words, to);
 }
 
-static void put_comparison(struct buf *to, const struct style *style, const struct comparison *c)
+static void put_comparison(struct buf *to, const struct comparison *c,
+                           const struct render_options *options)
 {
+    const struct style *style = &options->style;
+    uint32_t most = options->rows == 0 ? UINT32_MAX : options->rows;
     put_labelled(to, style, "verdict", c, comparison_verdict);
     put_labelled(to, style, "note", c, comparison_runs);
     put_labelled(to, style, "differ", c, put_differences);
@@ -216,9 +222,9 @@ static void put_comparison(struct buf *to, const struct style *style, const stru
     for (uint32_t i = 0; i < c->repeats; i++)
         put_side(to, style, "A again", &c->again[i].side);
     buf_char(to, '\n');
-    put_times(to, style, c);
-    put_figures(to, style, c);
-    put_memory(to, style, c);
+    put_times(to, style, c, most);
+    put_figures(to, style, c, most);
+    put_memory(to, style, c, most);
     if (c->left_out > 0) {
         human_counted(to, c->left_out, "row", style->ascii);
         buf_text(to, c->left_out == 1 ? " stands on one side alone and is left out\n"
@@ -232,7 +238,7 @@ void comparison_text(struct out *out, const struct answer_set *set, bool several
     const struct comparison *comparisons = set->answers;
     (void)several;
     for (uint32_t i = 0; i < set->count; i++) {
-        put_comparison(&out->text, &options->style, &comparisons[i]);
+        put_comparison(&out->text, &comparisons[i], options);
         out_flush(out, OUT_ENOUGH);
     }
 }
