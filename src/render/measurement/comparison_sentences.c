@@ -94,13 +94,13 @@ void comparison_interval(struct buf *to, const struct compared_row *row)
 static void put_change(struct buf *to, const struct style *style, const struct compared_row *row)
 {
     buf_text(to, spoken_of(row->name).takes);
-    comparison_value(to, style, row->unit, row->b.median);
+    comparison_value(to, style, row->b.unit, row->b.median);
     if (row->change == 0) {
         buf_text(to, " in both");
         return;
     }
     buf_text(to, " instead of ");
-    comparison_value(to, style, row->unit, row->a.median);
+    comparison_value(to, style, row->a.unit, row->a.median);
     buf_text(to, " (");
     noise_change_ratio(to, row->ratio);
     if (!isnan(row->low) && row->a.median != 0) {
@@ -116,7 +116,11 @@ static void put_not_judged(struct buf *to, const struct style *style,
     const char *one = spoken_of(row->name).one;
     switch ((enum compared_reason)row->reason) {
     case COMPARED_UNITS:
-        buf_format(to, "%s is not of one unit in A and B, which cannot be compared", one);
+        buf_format(to, "%s is in ", one);
+        escape_text(to, row->a.unit, style->ascii);
+        buf_text(to, " in A and in ");
+        escape_text(to, row->b.unit, style->ascii);
+        buf_text(to, " in B, which cannot be compared");
         return;
     case COMPARED_CLOCKS:
         buf_format(to, "%s is timed by another clock in B than in A, which cannot be compared",
@@ -128,9 +132,9 @@ static void put_not_judged(struct buf *to, const struct style *style,
     case COMPARED_BURSTS:
         buf_text(to, "not judged: batches come in bursts, of which the median says little; in the "
                      "mean one is waited for ");
-        comparison_value(to, style, row->unit, row->b.mean);
+        comparison_value(to, style, row->b.unit, row->b.mean);
         buf_text(to, " instead of ");
-        comparison_value(to, style, row->unit, row->a.mean);
+        comparison_value(to, style, row->a.unit, row->a.mean);
         return;
     case COMPARED_JUDGED:
     case COMPARED_FEW_VALUES:
@@ -167,7 +171,7 @@ static void put_row(struct buf *to, const struct style *style, const struct comp
         put_change(to, style, row);
         if (row->change == 0) {
             buf_text(to, ", give or take ");
-            comparison_value(to, style, row->unit, row->high);
+            comparison_value(to, style, row->a.unit, row->high);
         }
         break;
     case NOISE_FASTER:
@@ -216,7 +220,7 @@ static void put_judged_runs(struct buf *to, const struct style *style,
     if (row == NULL || row->reason != COMPARED_JUDGED || row->repeats == 0)
         return;
     buf_text(to, ": up to ");
-    comparison_value(to, style, row->unit, row->between_runs);
+    comparison_value(to, style, row->a.unit, row->between_runs);
     if (row->a.median > 0) {
         buf_text(to, " (");
         human_share(to, row->between_runs / row->a.median);

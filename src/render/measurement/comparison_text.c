@@ -32,9 +32,9 @@ static void fill_values(struct cells *cells, const struct shown_rows *s,
                         const struct compared_row *row, str *cell)
 {
     cell[0] = cell_text(cells, row->name);
-    comparison_value(&cells->text, s->style, row->unit, row->a.median);
+    comparison_value(&cells->text, s->style, row->a.unit, row->a.median);
     cell[1] = cell_end(cells);
-    comparison_value(&cells->text, s->style, row->unit, row->b.median);
+    comparison_value(&cells->text, s->style, row->b.unit, row->b.median);
     cell[2] = cell_end(cells);
     noise_change_ratio(&cells->text, row->ratio);
     cell[3] = cell_end(cells);

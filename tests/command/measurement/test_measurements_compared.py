@@ -64,6 +64,25 @@ def test_conditions_that_differ_are_said_at_once(tmp_path):
     assert "\ndiffer" not in run("compare", BEFORE, AFTER, expect=0).out.split("A: ")[0]
 
 
+def test_units_that_differ_are_both_there(tmp_path):
+    made = document(AFTER)
+    for row in (made["times"][-1], made["figures"][0]):
+        row["unit"] = "s\x1b[2J"
+    other = put(tmp_path, "other.json", made)
+    said = compare(BEFORE, other)
+    for row, unit in ((said["times"][-1], "ms"), (said["figures"][0], "samples/s")):
+        assert (row["reason"], row["change"]) == ("units", None)
+        assert (row["unit"], row["a"]["unit"], row["b"]["unit"]) == (unit, unit, "s\x1b[2J")
+    assert [row["b"]["unit"] for row in said["times"][:-1]] == ["ms"] * 5
+    head, *rows = run("compare", "--csv", BEFORE, other, expect=0).out.splitlines()
+    at = head.split(",").index("b.unit")
+    assert rows[0].split(",")[at] == "ms" and rows[-1].split(",")[at].startswith("s")
+    text = run("compare", BEFORE, other, expect=0).out
+    assert "step is in ms in A and in s" in words(text) and "\x1b" not in text
+    shown = next(line for line in text.splitlines() if line.startswith("  step "))
+    assert "17.0 ms" in shown and "15.49 s" in shown
+
+
 def test_hostile_texts_are_escaped(tmp_path):
     made = document()
     for row in made["times"] + made["figures"]:

@@ -87,7 +87,7 @@ static bool value_of_time(struct comparing *c, const struct measurement *m,
     *ret = (struct compared_value){
         .count = t->count, .median = t->median, .mean = NAN, .deviation = NAN, .noise = NAN
     };
-    if (!keep(c, t->clock, &ret->timed_by))
+    if (!keep(c, t->unit, &ret->unit) || !keep(c, t->clock, &ret->timed_by))
         return false;
     if (!t->has_values)
         return true;
@@ -163,9 +163,8 @@ static bool compare_times(struct comparing *c)
         if (other == NULL)
             continue;
         struct compared_row *row = &d->timing[d->timings++];
-        if (!keep(c, one->name, &row->name) || !keep(c, one->unit, &row->unit) ||
-            !value_of_time(c, a, one, &row->a) || !value_of_time(c, b, other, &row->b) ||
-            !add_between_runs(c, one, row))
+        if (!keep(c, one->name, &row->name) || !value_of_time(c, a, one, &row->a) ||
+            !value_of_time(c, b, other, &row->b) || !add_between_runs(c, one, row))
             return false;
         row->reason = reason_of(one->unit, other->unit, one->clock, other->clock);
         if (row->reason == COMPARED_JUDGED && str_equal(one->name, S("data")) &&
@@ -189,7 +188,7 @@ static bool value_of_figure(struct comparing *c, const struct measured_figure *f
         .deviation = NAN,
         .noise = NAN
     };
-    return keep(c, f->clock, &ret->timed_by);
+    return keep(c, f->unit, &ret->unit) && keep(c, f->clock, &ret->timed_by);
 }
 
 static const struct measured_figure *figure_named(const struct measurement *m, str name)
@@ -212,8 +211,8 @@ static bool compare_figures(struct comparing *c)
         if (other == NULL)
             continue;
         struct compared_row *row = &d->figure[d->figures++];
-        if (!keep(c, one->name, &row->name) || !keep(c, one->unit, &row->unit) ||
-            !value_of_figure(c, one, &row->a) || !value_of_figure(c, other, &row->b))
+        if (!keep(c, one->name, &row->name) || !value_of_figure(c, one, &row->a) ||
+            !value_of_figure(c, other, &row->b))
             return false;
         row->between_runs = NAN; /* it has no interval that this could be added to */
         row->reason = reason_of(one->unit, other->unit, one->clock, other->clock);
@@ -356,7 +355,7 @@ static bool apply_limit(struct comparing *c)
                   : asked->is_ratio ? asked->ratio * row->a.median
                                     : (double)asked->ns / ns_of_ms;
     /* What cannot be compared keeps no limit, nor does what is no time. */
-    limit->is_told = row != NULL && str_equal(row->unit, S("ms")) && !isnan(row->change);
+    limit->is_told = row != NULL && str_equal(row->a.unit, S("ms")) && !isnan(row->change);
     limit->exceeded = !limit->is_told || !(row->change <= most);
     c->ret->limit = limit;
     return true;

@@ -45,11 +45,12 @@ struct compared_value {
     double median, mean;
     double deviation; /* of the sample */
     double noise;     /* half of the median's interval */
+    str unit;
     str timed_by;     /* ptr NULL: no clock is in it */
 };
 
 struct compared_row {
-    str name, unit; /* the unit is A's */
+    str name;
     struct compared_value a, b;
     double change;    /* b less a, as all changes; NAN: it cannot be told, as the next */
     double low, high; /* its interval */

@@ -40,6 +40,7 @@ HAS(struct compared_value, noise)
 
 static const struct field value_fields[] = {
     { "count", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct compared_value, count) },
+    { "unit", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct compared_value, unit) },
     { "clock", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct compared_value, timed_by) },
     REAL(struct compared_value, "median", median),
     REAL(struct compared_value, "mean", mean),
@@ -61,7 +62,7 @@ HAS(struct compared_row, between_runs)
 
 static const struct field line_fields[] = {
     { "name", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct compared_row, name) },
-    { "unit", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct compared_row, unit) },
+    { "unit", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct compared_row, a.unit) },
     { "verdict", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct compared_row, verdict),
       FIELD_NAMES(noise_verdict_names) },
     { "reason", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct compared_row, reason),
