@@ -65,7 +65,11 @@ HAND_MEASURED = {
     "huge": MEASURED % (TIME.replace(b"3e0", b"1e308"), b"", FIGURE.replace(b"64.5", b"1e308"), b""), "infinite": MEASURED % (TIME.replace(b"3e0", b"1e999"), b"", b"", b""),
     "not-a-number": MEASURED % (TIME.replace(b"3e0", b"NaN"), b"", b"", b""), "twice": MEASURED % (TIME + b"," + TIME, b"", b"", b""),
     "null": MEASURED % (TIME.replace(b"2.5,", b"null,", 1), b"", b"", b""), "cut": WHOLE[:200], "other": WHOLE.replace(b"ment/1", b"ment/2"),
-    "escapes": WHOLE.replace(b'"step"', rb'"\u001b[2J\ud800"')}
+    "escapes": WHOLE.replace(b'"step"', rb'"\u001b[2J\ud800"'),
+    "stated": MEASURED % (TIME.replace(b'"values"', b'"mean":2.5357142857142856,"deviation":1.526132901372964,"least":0.25,"most":5,"p95":4.7,"p99":4.94,"values"'), b"", b"", b""),
+    "other-median": MEASURED % (TIME.replace(b"2.5,", b"2.25,", 1), b"", b"", b""), "other-count": MEASURED % (TIME.replace(b":7,", b":8,"), b"", b"", b""),
+    "low-least": MEASURED % (TIME.replace(b'"values"', b'"least":3,"values"'), b"", b"", b""),
+    "high-delta": MEASURED % (b"", PHASE.replace(b"null", b"4097"), b"", b"")}
 
 # Each kind of damage that a trace is read past, and the forms of a good one.
 EVENT = b'{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":"stream 7","ts":5.25,"dur":3,"args":{"External id":7,"Input Dims":[[2,3],[]]}}'

@@ -16,8 +16,10 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "base/statistics.h"
 #include "format/json/reader.h"
 #include "format/json/scan.h"
+#include "format/measurement/agreement.h"
 #include "model/ids.h"
 #include "model/measurement.h"
 
@@ -92,10 +94,11 @@ struct reading {
     struct measurement *m;
     struct frame open[PLACES_OPEN_MOST];
     uint32_t opens;
-    struct measured_time time; /* the rows that stand open */
+    struct stated_time time; /* the rows that stand open */
     struct measured_figure figure;
     struct measured_phase phase;
     struct buf parts; /* of a path or a shape */
+    VEC(double) sorted; /* values of the time that ended */
     bool done;
 };
 
@@ -118,12 +121,23 @@ static const struct member of_measurement[] = {
     { "conditions", IS_OBJECT, TAKE_PLACE, PLACE_CONDITIONS, true, 0 },
 };
 static const struct member of_times[] = { { "", IS_OBJECT, TAKE_PLACE, PLACE_TIME, false, 0 } };
+
+/* Of older documents, and of those that others write, the median alone is asked for. */
+#define FIGURE(name, required, which)                                                              \
+    { name, IS_NUMBER | IS_NULL, TAKE_REAL, 0, required,                                           \
+      IN(stated_time, figure) + (which) * sizeof(double) }
 static const struct member of_time[] = {
-    { "name", IS_TEXT, TAKE_TEXT, 0, true, IN(measured_time, name) },
-    { "unit", IS_TEXT, TAKE_TEXT, 0, true, IN(measured_time, unit) },
-    { "clock", IS_TEXT, TAKE_TEXT, 0, true, IN(measured_time, clock) },
-    { "count", IS_NUMBER, TAKE_COUNT, 0, true, IN(measured_time, count) },
-    { "median", IS_NUMBER | IS_NULL, TAKE_REAL, 0, true, IN(measured_time, median) },
+    { "name", IS_TEXT, TAKE_TEXT, 0, true, IN(stated_time, row.name) },
+    { "unit", IS_TEXT, TAKE_TEXT, 0, true, IN(stated_time, row.unit) },
+    { "clock", IS_TEXT, TAKE_TEXT, 0, true, IN(stated_time, row.clock) },
+    { "count", IS_NUMBER, TAKE_COUNT, 0, true, IN(stated_time, row.count) },
+    FIGURE("median", true, STATED_MEDIAN),
+    FIGURE("mean", false, STATED_MEAN),
+    FIGURE("deviation", false, STATED_DEVIATION),
+    FIGURE("least", false, STATED_LEAST),
+    FIGURE("most", false, STATED_MOST),
+    FIGURE("p95", false, STATED_P95),
+    FIGURE("p99", false, STATED_P99),
     { "values", IS_LIST, TAKE_PLACE, PLACE_VALUES, false, 0 },
 };
 static const struct member of_values[] = { { "", IS_NUMBER, TAKE_VALUE, 0, false, 0 } };
@@ -377,7 +391,7 @@ static enum vrs_status take_value(struct reading *r, str text, uint64_t offset,
     double value = 0;
     TRY(take_real(r, text, offset, &value, err));
     if (vec_push(&r->m->value, value)) {
-        r->time.values++;
+        r->time.row.values++;
         return VRS_OK;
     }
     if (r->m->value.len < r->m->value.max)
@@ -434,17 +448,24 @@ static enum vrs_status literal(void *self, enum json_literal literal, uint64_t o
 
 /* Places. */
 
+static void begin_time(struct reading *r)
+{
+    r->time = (struct stated_time){ .row.first_value = r->m->value.len };
+    for (int i = 0; i < STATED_FIGURES; i++)
+        r->time.figure[i] = NAN;
+}
+
 static void begin_row(struct reading *r, enum place place)
 {
     if (place == PLACE_TIME)
-        r->time = (struct measured_time){ .median = NAN, .first_value = r->m->value.len };
+        begin_time(r);
     else if (place == PLACE_FIGURE)
         r->figure = (struct measured_figure){ .value = NAN };
     else if (place == PLACE_PHASE)
         r->phase = (struct measured_phase){ .peak_bytes = UNKNOWN_U64,
                                             .peak_delta_bytes = UNKNOWN_U64 };
     else if (place == PLACE_VALUES)
-        r->time.has_values = true;
+        r->time.row.has_values = true;
     else if (place == PLACE_PATH || place == PLACE_SHAPE)
         r->parts.len = 0;
 }
@@ -507,6 +528,55 @@ static enum vrs_status check_members(struct reading *r, uint64_t offset, struct 
     return VRS_OK;
 }
 
+/* A row that ends has to agree with itself. */
+
+static bool sort_values(struct reading *r)
+{
+    const struct measured_time *row = &r->time.row;
+    r->sorted.len = 0;
+    for (uint32_t i = 0; i < row->values; i++)
+        if (!vec_push(&r->sorted, r->m->value.at[row->first_value + i]))
+            return false;
+    if (row->values > 0)
+        statistics_sort(r->sorted.at, row->values);
+    return true;
+}
+
+/* `words` are what is said of the member. */
+static enum vrs_status refuse_member(struct reading *r, const char *member, str words,
+                                     uint64_t offset, struct vrs_error *err)
+{
+    struct frame *f = innermost(r);
+    const struct place_kind *kind = &place_kinds[f->place];
+    for (uint32_t i = 0; i < kind->members; i++)
+        if (strcmp(kind->member[i].name, member) == 0)
+            f->at = &kind->member[i];
+    return vrs_fail_at(err, VRS_CORRUPT, offset, "%s %.*s", where_of(r).text, (int)words.len,
+                       words.ptr);
+}
+
+static enum vrs_status check_agreement(struct reading *r, uint64_t offset, struct vrs_error *err)
+{
+    enum { WORDS_MOST = 1000 };
+    enum place place = innermost(r)->place;
+    struct buf words;
+    const char *member = NULL;
+    bool agrees = true;
+    if (place == PLACE_TIME && !sort_values(r))
+        return vrs_no_memory(err);
+    buf_init(&words, WORDS_MOST);
+    if (place == PLACE_TIME)
+        agrees = stated_time_agrees(&r->time, r->sorted.at, &words, &member);
+    else if (place == PLACE_PHASE)
+        agrees = measured_phase_agrees(&r->phase, &words, &member);
+    enum vrs_status status = agrees         ? VRS_OK
+                             : words.failed ? vrs_no_memory(err)
+                                            : refuse_member(r, member, buf_slice(&words), offset,
+                                                            err);
+    buf_free(&words);
+    return status;
+}
+
 /* A row that ends is kept, unless there is one of its name. */
 
 static bool has_time(const struct measurement *m, str name)
@@ -537,7 +607,7 @@ static enum vrs_status keep_row(struct reading *r, enum place ended, uint64_t of
                                 struct vrs_error *err)
 {
     struct measurement *m = r->m;
-    if ((ended == PLACE_TIME && has_time(m, r->time.name)) ||
+    if ((ended == PLACE_TIME && has_time(m, r->time.row.name)) ||
         (ended == PLACE_FIGURE && has_figure(m, r->figure.name)) ||
         (ended == PLACE_PHASE && has_phase(m, &r->phase)))
         return vrs_fail_at(err, VRS_CORRUPT, offset, "%s has the name of a row before it",
@@ -545,7 +615,8 @@ static enum vrs_status keep_row(struct reading *r, enum place ended, uint64_t of
     bool is_kept = true;
     uint32_t len = 0;
     if (ended == PLACE_TIME) {
-        is_kept = vec_push(&m->time, r->time);
+        r->time.row.median = r->time.figure[STATED_MEDIAN];
+        is_kept = vec_push(&m->time, r->time.row);
         len = m->time.len;
     } else if (ended == PLACE_FIGURE) {
         is_kept = vec_push(&m->figure, r->figure);
@@ -566,6 +637,7 @@ static enum vrs_status end_object(void *self, uint64_t offset, struct vrs_error 
 {
     struct reading *r = self;
     TRY(check_members(r, offset, err));
+    TRY(check_agreement(r, offset, err));
     enum place ended = innermost(r)->place;
     r->opens--;
     TRY(keep_row(r, ended, offset, err));
@@ -628,7 +700,7 @@ static enum vrs_status check_end(const struct reading *r, struct window *w,
 enum vrs_status measurement_from_json(struct window *w, const struct limits *limits,
                                       struct measurement *ret, struct vrs_error *err)
 {
-    struct reading r = { .m = ret };
+    struct reading r = { .m = ret, .sorted.max = MEASURED_VALUES_MOST };
     const struct json_sink sink = {
         .self = &r,
         .kind = "measurement",
@@ -647,5 +719,6 @@ enum vrs_status measurement_from_json(struct window *w, const struct limits *lim
     if (status == VRS_OK)
         status = check_end(&r, w, &end, err);
     buf_free(&r.parts);
+    vec_free(&r.sorted);
     return status;
 }

@@ -2,8 +2,8 @@
  *
  * A document is a measurement itself ("vramscope.measurement/1") or a diagnosis that has one as its
  * member "measurement"; its first member says which, "schema".  Members that are not known are
- * checked and passed over.  What is there and wrong, twice or missing fails, and the message names
- * the member: "times[2].median". */
+ * checked and passed over.  What is there and wrong, twice, missing or against another member
+ * (agreement.h) fails, and the message names the member: "times[2].median". */
 #ifndef VRS_FORMAT_MEASUREMENT_FROM_JSON_H
 #define VRS_FORMAT_MEASUREMENT_FROM_JSON_H
 

@@ -1,6 +1,9 @@
 """Did a change help: two measurements, from files of any packing, and what stands in them."""
 import gzip
 import json
+import statistics
+
+import pytest
 
 from conftest import ROOT, run, validate
 from recordings.small_traces import steps, trace, write
@@ -11,6 +14,13 @@ BEFORE, AFTER = FOLDER / "before.json", FOLDER / "after.json"
 
 def document(path=BEFORE, **changed):
     return {**json.loads(path.read_text()), **changed}
+
+
+def give(row, values):
+    """These values, without the figures of those before."""
+    for name in ("mean", "deviation", "least", "most", "p95", "p99"):
+        row.pop(name, None)
+    row.update(values=values, count=len(values), median=statistics.median(values))
 
 
 def put(folder, name, made):
@@ -100,9 +110,8 @@ def test_hostile_texts_are_escaped(tmp_path):
 
 def test_numbers_at_the_ends_of_what_numbers_are(tmp_path):
     made = document()
-    made["times"][0]["values"] = [1e308] * 9
-    made["times"][1]["values"] = [0, 1.7e308] * 5
-    made["times"][2]["values"] = [5e-324] * 9
+    for row, values in zip(made["times"], ([1e308] * 9, [0, 1.7e308] * 5, [5e-324] * 9)):
+        give(row, values)
     for row in made["figures"]:
         row["value"] = 1.7e308
     for row in made["phases"]:
@@ -111,6 +120,29 @@ def test_numbers_at_the_ends_of_what_numbers_are(tmp_path):
     for a, b in ((path, BEFORE), (BEFORE, path), (path, path)):
         compare(a, b)
         assert run("compare", a, b, expect=0).out and run("compare", "--csv", a, b, expect=0).out
+
+
+@pytest.mark.parametrize("row,member,changed,but", (
+    ("times", "median", 10.0, "its values give 16.963"), ("times", "mean", 99, "its values give 16.991"), ("times", "count", 39, "the number of its values is 40"),
+    ("times", "least", 17, "\"median\", which cannot be less, is 16.963"), ("phases", "peak_delta_bytes", 200000000, "\"peak_bytes\", which cannot be less, is 104857600")))
+def test_a_document_that_contradicts_itself_is_refused(tmp_path, row, member, changed, but):
+    made = document()
+    made[row][-1][member] = changed
+    wrong = put(tmp_path, "wrong.json", made)
+    for sides in ((wrong, AFTER), (BEFORE, wrong), ("--again", wrong, BEFORE, AFTER)):
+        said = run("compare", *sides, expect=3)
+        assert said.out == "" and "wrong.json: byte " in said.err
+        assert f"\"{row}[{len(made[row]) - 1}].{member}\" is {int(changed)}, but {but}" in said.err
+
+
+@pytest.mark.parametrize("digits", (12, 15, 17))
+def test_a_document_that_was_printed_with_less_digits_is_read(tmp_path, digits):
+    made = document()
+    for row in made["times"]:
+        for name, value in row.items():
+            if isinstance(value, float):
+                row[name] = float(f"{value:.{digits}g}")
+    assert compare(put(tmp_path, "shorter.json", made), AFTER)["verdict"] == "faster"
 
 
 def test_limits_and_exit_statuses(tmp_path):

@@ -201,6 +201,134 @@ static void every_member_that_is_wrong_is_named(void **state)
         check_wrong(wrong[i].text, VRS_CORRUPT, wrong[i].words);
 }
 
+/* Six values whose figures are whole: 2, 4, 4, 4, 8, 14. */
+#define VALUES "\"values\": [14, 4, 2, 4, 8, 4]"
+#define SIX "\"name\": \"step\", \"unit\": \"ms\", \"clock\": \"device\", \"count\": 6"
+
+static void what_contradicts_itself_is_refused(void **state)
+{
+    static const struct {
+        const char *text, *words;
+    } wrong[] = {
+        { TIMES("{" SIX ", \"median\": 3.5, " VALUES "}"),
+          "\"times[0].median\" is 3.5, but its values give 4" },
+        { TIMES("{" SIX ", " VALUES ", \"median\": 4.000001}"),
+          "\"times[0].median\" is 4.000001, but its values give 4" },
+        { TIMES("{" SIX ", \"median\": 4, \"mean\": 7, " VALUES "}"),
+          "\"times[0].mean\" is 7, but its values give 6" },
+        { TIMES("{" SIX ", \"median\": 4, \"deviation\": 4.4, " VALUES "}"),
+          "\"times[0].deviation\" is 4.4, but its values give 4" },
+        { TIMES("{" SIX ", \"median\": 4, \"least\": 1, " VALUES "}"),
+          "\"times[0].least\" is 1, but its values give 2" },
+        { TIMES("{" SIX ", \"median\": 4, \"most\": 15, " VALUES "}"),
+          "\"times[0].most\" is 15, but its values give 14" },
+        { TIMES("{" SIX ", \"median\": 4, \"p95\": 12, " VALUES "}"),
+          "\"times[0].p95\" is 12, but its values give 12.5" },
+        { TIMES("{" SIX ", \"median\": 4, \"p99\": 13, " VALUES "}"),
+          "\"times[0].p99\" is 13, but its values give 13.7" },
+        { TIMES("{" STEP ", \"median\": 4, " VALUES "}"),
+          "\"times[0].count\" is 3, but the number of its values is 6" },
+        { TIMES("{" SIX ", \"median\": 4, \"values\": []}"),
+          "\"times[0].count\" is 6, but the number of its values is 0" },
+        { TIMES(TIME ", {" SIX ", \"median\": 4, \"least\": 5}"),
+          "\"times[1].least\" is 5, but \"median\", which cannot be less, is 4" },
+        { TIMES("{" SIX ", \"median\": 4, \"least\": 3, \"mean\": 2}"),
+          "\"times[0].least\" is 3, but \"mean\", which cannot be less, is 2" },
+        { TIMES("{" SIX ", \"median\": null, \"least\": 3, \"most\": 2}"),
+          "\"times[0].least\" is 3, but \"most\", which cannot be less, is 2" },
+        { TIMES("{" SIX ", \"median\": 4, \"p95\": 3}"),
+          "\"times[0].median\" is 4, but \"p95\", which cannot be less, is 3" },
+        { TIMES("{" SIX ", \"median\": 4, \"p99\": 3}"),
+          "\"times[0].median\" is 4, but \"p99\", which cannot be less, is 3" },
+        { TIMES("{" SIX ", \"median\": 4, \"most\": 3}"),
+          "\"times[0].median\" is 4, but \"most\", which cannot be less, is 3" },
+        { TIMES("{" SIX ", \"median\": null, \"mean\": 4, \"most\": 3}"),
+          "\"times[0].mean\" is 4, but \"most\", which cannot be less, is 3" },
+        { TIMES("{" SIX ", \"median\": 4, \"p95\": 6, \"p99\": 5}"),
+          "\"times[0].p95\" is 6, but \"p99\", which cannot be less, is 5" },
+        { TIMES("{" SIX ", \"median\": 4, \"p95\": 6, \"most\": 5}"),
+          "\"times[0].p95\" is 6, but \"most\", which cannot be less, is 5" },
+        { TIMES("{" SIX ", \"median\": 4, \"p99\": 6, \"most\": 5}"),
+          "\"times[0].p99\" is 6, but \"most\", which cannot be less, is 5" },
+        { TIMES("{\"name\": \"\", \"unit\": \"\", \"clock\": \"\", \"count\": 0, \"median\": 4}"),
+          "\"times[0].median\" is 4, but \"count\" is 0" },
+        { DOCUMENT("", "{\"path\": [], \"device\": 0, \"peak_bytes\": 18446744073709551613, "
+                       "\"peak_delta_bytes\": 18446744073709551614}", "", "{}"),
+          "\"phases[0].peak_delta_bytes\" is 18446744073709551614, but \"peak_bytes\", which "
+          "cannot be less, is 18446744073709551613" },
+        { "{\"schema\": \"vramscope.diagnosis/1\", \"measurement\": "
+          TIMES("{" SIX ", \"median\": 3.5, " VALUES "}") "}",
+          "\"measurement.times[0].median\" is 3.5, but its values give 4" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        check_wrong(wrong[i].text, VRS_CORRUPT, wrong[i].words);
+}
+
+/* All figures as printed with ten digits and more, unknown ones, and numbers at the ends. */
+static void what_agrees_is_read(void **state)
+{
+    static const char *const good[] = {
+        TIMES("{" SIX ", \"median\": 4.0000000001, \"mean\": 6, \"deviation\": 4, \"least\": 2, "
+              "\"most\": 14, \"p95\": 12.5, \"p99\": 13.700000000000001, " VALUES "}"),
+        TIMES("{" SIX ", \"median\": null, \"mean\": null, \"p95\": null, " VALUES "}"),
+        TIMES("{" SIX ", \"median\": 4, \"least\": 4, \"most\": 4, \"mean\": 4.000000000000001}"),
+        TIMES("{" STEP ", \"median\": 1e308, \"mean\": 1e308, \"deviation\": 0, "
+              "\"values\": [1e308, 1e308, 1e308]}"),
+        TIMES("{" STEP ", \"median\": 0, \"mean\": 0, \"deviation\": 0, \"least\": 0, \"most\": 0, "
+              "\"values\": [0, 0, 0]}"),
+        TIMES("{\"name\": \"\", \"unit\": \"\", \"clock\": \"\", \"count\": 0, \"median\": null, "
+              "\"values\": []}"),
+        DOCUMENT("", "{\"path\": [], \"device\": 0, \"peak_bytes\": 7, \"peak_delta_bytes\": 7}",
+                 "", "{}"),
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct read r;
+        read_bytes(good[i], strlen(good[i]), 0, &r);
+        if (r.status != VRS_OK)
+            fail_msg("%s\n%s", good[i], r.err.message);
+        measurement_free(&r.m);
+    }
+}
+
+/* A document of a time with so many values, all of them 5 but the last, 7. */
+static const char *many(char *text, size_t room, int values, int count, const char *figures)
+{
+    size_t len = (size_t)snprintf(text, room,
+                                  "{" SCHEMA ", \"what\": \"\", \"phases\": [], \"figures\": [], "
+                                  "\"conditions\": {}, \"times\": [{\"name\": \"\", \"unit\": "
+                                  "\"\", \"clock\": \"\", \"count\": %d, %s, \"values\": [7",
+                                  count, figures);
+    for (int i = 1; i < values; i++)
+        len += (size_t)snprintf(text + len, room - len, ",5");
+    snprintf(text + len, room - len, "]}]}");
+    return text;
+}
+
+/* Of those that are thinned the figures are of values that are not there, but for the ends. */
+static void thinned_values_tell_the_ends(void **state)
+{
+    static char text[20000];
+    struct read r;
+    (void)state;
+    many(text, sizeof text, 4096, 4097, "\"median\": 6, \"mean\": 5.5, \"least\": 4, \"most\": 8");
+    read_bytes(text, strlen(text), 0, &r);
+    if (r.status != VRS_OK)
+        fail_msg("%s", r.err.message);
+    measurement_free(&r.m);
+    check_wrong(many(text, sizeof text, 4095, 4096, "\"median\": 5"), VRS_CORRUPT,
+                "\"times[0].count\" is 4096, but the number of its values is 4095");
+    check_wrong(many(text, sizeof text, 4097, 4096, "\"median\": 5"), VRS_CORRUPT,
+                "\"times[0].count\" is 4096, but the number of its values is 4097");
+    check_wrong(many(text, sizeof text, 4096, 4096, "\"median\": 6"), VRS_CORRUPT,
+                "\"times[0].median\" is 6, but its values give 5");
+    check_wrong(many(text, sizeof text, 4096, 9999, "\"median\": 6, \"least\": 6"), VRS_CORRUPT,
+                "\"times[0].least\" is 6, but its values give 5");
+    check_wrong(many(text, sizeof text, 4096, 9999, "\"median\": 6, \"most\": 6"), VRS_CORRUPT,
+                "\"times[0].most\" is 6, but its values give 7");
+}
+
 static void what_is_no_measurement_is_refused(void **state)
 {
     (void)state;
@@ -311,6 +439,9 @@ int main(void)
         cmocka_unit_test(a_measurement_is_as_the_file_has_it),
         cmocka_unit_test(a_diagnosis_has_one_inside),
         cmocka_unit_test(every_member_that_is_wrong_is_named),
+        cmocka_unit_test(what_contradicts_itself_is_refused),
+        cmocka_unit_test(what_agrees_is_read),
+        cmocka_unit_test(thinned_values_tell_the_ends),
         cmocka_unit_test(what_is_no_measurement_is_refused),
         cmocka_unit_test(every_cut_is_told),
         cmocka_unit_test(too_much_is_refused),
