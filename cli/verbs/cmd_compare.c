@@ -15,12 +15,12 @@
 #include "pair.h"
 #include "vramscope/measurement.h"
 #include "vramscope/trace.h"
+#include "vramscope/vramscope.h"
 
 struct compare_settings {
     struct common common;
     const char *fail_over;
-    uint64_t fail_over_millionths; /* plus 1, as the next */
-    int64_t fail_over_ns;
+    struct vrs_fail_over limit; /* of `fail_over` */
     struct option_list again;
     struct vrs_comparable repeat[VRS_REPEATS_MOST]; /* of `again`, opened */
     uint32_t repeats;
@@ -46,20 +46,11 @@ static const struct option_spec options[] = {
     { 0 },
 };
 
-/* The limit of --fail-over; plus 1, since none at all is a limit too. */
+/* The limit of --fail-over, which is none of bytes: nothing here has a size. */
 static bool read_limit(struct compare_settings *s)
 {
-    uint64_t limit = 0;
-    int64_t ns = 0;
-    if (s->fail_over == NULL)
-        return true;
-    if (vrs_share(s->fail_over, &limit))
-        s->fail_over_millionths = limit + 1;
-    else if (vrs_duration(s->fail_over, &ns) && ns < INT64_MAX)
-        s->fail_over_ns = ns + 1;
-    else
-        return false;
-    return true;
+    return s->fail_over == NULL ||
+           (vrs_read_fail_over(s->fail_over, &s->limit) && s->limit.bytes == 0);
 }
 
 /* The repeats of `a`, opened; EXIT_DONE, else it has said why not. */
@@ -133,8 +124,8 @@ static enum vrs_status ask_traces(const struct vrs_trace *a, const char *a_path,
     const struct vrs_trace_diff_options o = { .size = sizeof o,
                                               .path = a_path,
                                               .b_path = b_path,
-                                              .fail_over_ns = s->fail_over_ns,
-                                              .fail_over_millionths = s->fail_over_millionths };
+                                              .fail_over_ns = s->limit.ns,
+                                              .fail_over_millionths = s->limit.millionths };
     return vrs_trace_diff(a, b, &o, ret, err);
 }
 
@@ -150,8 +141,8 @@ static enum vrs_status ask_measurements(const struct vrs_measurement *a, const c
     const struct vrs_compare_options o = { .size = sizeof o,
                                            .path = a_path,
                                            .b_path = b_path,
-                                           .fail_over_ns = s->fail_over_ns,
-                                           .fail_over_millionths = s->fail_over_millionths,
+                                           .fail_over_ns = s->limit.ns,
+                                           .fail_over_millionths = s->limit.millionths,
                                            .again = again,
                                            .again_paths = s->again.at,
                                            .again_count = s->repeats };

@@ -13,13 +13,13 @@
 #include "vramscope/measurement.h"
 #include "vramscope/snapshot.h"
 #include "vramscope/trace.h"
+#include "vramscope/vramscope.h"
 
 struct diff_settings {
     struct common common;
     const char *at, *to, *by, *weight, *key, *per, *fail_over;
     int64_t to_device;
-    uint64_t fail_over_bytes, fail_over_millionths; /* plus 1, as the next */
-    int64_t fail_over_ns;
+    struct vrs_fail_over limit; /* of `fail_over` */
 };
 
 #define IN(member) offsetof(struct diff_settings, member)
@@ -69,24 +69,6 @@ static const struct option_spec options[] = {
     { 0 },
 };
 
-/* The limit of --fail-over; plus 1, since none at all is a limit too. */
-static bool read_limit(struct diff_settings *s)
-{
-    uint64_t limit = 0;
-    int64_t ns = 0;
-    if (s->fail_over == NULL)
-        return true;
-    if (vrs_share(s->fail_over, &limit))
-        s->fail_over_millionths = limit + 1;
-    else if (vrs_size(s->fail_over, &limit) && limit < UINT64_MAX)
-        s->fail_over_bytes = limit + 1;
-    else if (vrs_duration(s->fail_over, &ns) && ns < INT64_MAX)
-        s->fail_over_ns = ns + 1;
-    else
-        return false;
-    return true;
-}
-
 static struct vrs_diff_options options_of(const struct diff_settings *s)
 {
     return (struct vrs_diff_options){
@@ -99,8 +81,8 @@ static struct vrs_diff_options options_of(const struct diff_settings *s)
         .weight = s->weight,
         .key = s->key,
         .per = s->per,
-        .fail_over_bytes = s->fail_over_bytes,
-        .fail_over_millionths = s->fail_over_millionths,
+        .fail_over_bytes = s->limit.bytes,
+        .fail_over_millionths = s->limit.millionths,
         .threads = s->common.threads,
     };
 }
@@ -119,7 +101,7 @@ static enum vrs_status ask(const struct vrs_recording *a, const char *a_path,
 {
     const struct diff_settings *s = settings;
     struct vrs_diff_options o = options_of(s);
-    if (s->fail_over_ns != 0)
+    if (s->limit.ns != 0)
         return refuse(err, "--fail-over with a time is of profiler traces; of memory snapshots it "
                            "takes a size or a share");
     o.about.path = a_path;
@@ -159,7 +141,7 @@ static enum vrs_status refuse_options(const struct diff_settings *s, const char 
         snprintf(words, sizeof words, "%s is not of %s, and these are some", option, files);
         return refuse(err, words);
     }
-    if (s->fail_over_bytes != 0) {
+    if (s->limit.bytes != 0) {
         snprintf(words, sizeof words,
                  "--fail-over with a size is of memory snapshots; of %s it takes a time, as 5ms, "
                  "or a share",
@@ -183,8 +165,8 @@ static enum vrs_status ask_traces(const struct vrs_trace *a, const char *a_path,
                                         .b_path = b_path,
                                         .at = s->at,
                                         .to = s->to,
-                                        .fail_over_ns = s->fail_over_ns,
-                                        .fail_over_millionths = s->fail_over_millionths,
+                                        .fail_over_ns = s->limit.ns,
+                                        .fail_over_millionths = s->limit.millionths,
                                         .by = s->by };
     return vrs_trace_diff(a, b, &o, ret, err);
 }
@@ -205,8 +187,8 @@ static enum vrs_status ask_measurements(const struct vrs_measurement *a, const c
     struct vrs_compare_options o = { .size = sizeof o,
                                      .path = a_path,
                                      .b_path = b_path,
-                                     .fail_over_ns = s->fail_over_ns,
-                                     .fail_over_millionths = s->fail_over_millionths };
+                                     .fail_over_ns = s->limit.ns,
+                                     .fail_over_millionths = s->limit.millionths };
     return vrs_compare(a, b, &o, ret, err);
 }
 
@@ -232,7 +214,8 @@ static int run(const struct command *self, int argc, char **argv)
     if (!verb_begins(self, argc, argv, &settings, &files, &ended))
         return ended;
     struct vrs_error err;
-    if (!read_limit(&settings)) {
+    if (settings.fail_over != NULL &&
+        !vrs_read_fail_over(settings.fail_over, &settings.limit)) {
         message("--fail-over takes a size, as 512MiB, a time, as 5ms, or a share of A's total, as "
                 "5%%, not \"%s\"",
                 settings.fail_over);

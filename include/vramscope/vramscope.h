@@ -228,6 +228,18 @@ VRS_API bool vrs_share(const char *text, uint64_t *ret);
  * none. */
 VRS_API bool vrs_duration(const char *text, int64_t *ret);
 
+/* A limit for a change, as the options of vrs_diff, vrs_trace_diff and vrs_compare have it, of one
+ * kind: plus 1, since none at all is a limit too; those of the other kinds are 0. */
+struct vrs_fail_over {
+    uint64_t millionths; /* of what was before */
+    uint64_t bytes;
+    int64_t ns;
+};
+
+/* All of a text as such a limit: "5%", "512MiB", "5ms".  False, with `*ret` untouched, where it is
+ * none. */
+VRS_API bool vrs_read_fail_over(const char *text, struct vrs_fail_over *ret);
+
 /* A limit of a check. */
 struct vrs_limit {
     const char *name;  /* an option of `vramscope check` without its dashes: "max-peak", "no-oom" */

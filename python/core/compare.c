@@ -15,6 +15,7 @@
 
 struct side {
     const char *name; /* shown where it has no path */
+    char argument[16]; /* "before", "again[3]" */
     PyObject *path;   /* bytes; NULL: it has none */
     PyObject *json;   /* borrowed bytes; NULL */
     struct opened *used; /* of a Trace */
@@ -66,39 +67,46 @@ static bool open_taken(struct core_state *state, struct side *s)
     Py_END_ALLOW_THREADS if (status == VRS_OK) return true;
     PyObject *shown = path == NULL ? NULL : PyUnicode_DecodeFSDefault(path);
     if (path == NULL || shown != NULL)
-        raise_error(state, &err, shown);
+        raise_error_of(state, &err, shown, s->argument);
     Py_XDECREF(shown);
     return false;
 }
 
-/* The limit, plus 1: a time or a share.  False with an exception set. */
-static bool read_limit(struct core_state *state, const char *text, int64_t *ret_ns,
-                       uint64_t *ret_millionths)
+/* A time or a share, or none where there is no text.  False with an exception set. */
+static bool read_limit(struct core_state *state, const char *text, struct vrs_fail_over *ret)
 {
-    uint64_t share = 0;
-    int64_t ns = 0;
-    if (text == NULL)
+    *ret = (struct vrs_fail_over){ 0 };
+    if (text == NULL || (vrs_read_fail_over(text, ret) && ret->bytes == 0))
         return true;
-    if (vrs_share(text, &share))
-        *ret_millionths = share + 1;
-    else if (vrs_duration(text, &ns) && ns < INT64_MAX)
-        *ret_ns = ns + 1;
-    else
-        (void)raise_usage(state, "fail_over takes a time, as \"5ms\", or a share of what was "
-                                 "before, as \"5%\"");
-    return PyErr_Occurred() == NULL;
+    (void)raise_usage(state, "fail_over takes a time, as \"5ms\", or a share of what was before, as "
+                             "\"5%\"");
+    return false;
+}
+
+/* False with an exception set. */
+static bool refuse_side(struct core_state *state, const struct side *s, const char *why)
+{
+    struct vrs_error err = { .status = VRS_USAGE, .offset = UINT64_MAX };
+    PyOS_snprintf(err.message, sizeof err.message, "%s", why);
+    (void)raise_error_of(state, &err, NULL, s->argument);
+    return false;
 }
 
 /* What is compared has to be of one kind, and none of snapshots: false with an exception set. */
 static bool check_kinds(struct core_state *state, const struct side *a, const struct side *b)
 {
     if (a->made.file != NULL || b->made.file != NULL)
-        (void)raise_usage(state, "a memory snapshot, which has no times: Recording.diff() says "
-                                 "what changed between two of them");
-    else if ((a->trace != NULL) != (b->trace != NULL))
-        (void)raise_usage(state, "a profiler trace and a measurement have nothing that could be "
-                                 "compared; give two of one kind");
-    return PyErr_Occurred() == NULL;
+        return refuse_side(state, a->made.file != NULL ? a : b,
+                           "a memory snapshot, which has no times: Recording.diff() says what "
+                           "changed between two of them");
+    if ((a->trace != NULL) == (b->trace != NULL))
+        return true;
+    (void)raise_usage(state, a->trace != NULL
+                                 ? "before is a profiler trace and after a measurement, which have "
+                                   "nothing that could be compared; give two of one kind"
+                                 : "before is a measurement and after a profiler trace, which have "
+                                   "nothing that could be compared; give two of one kind");
+    return false;
 }
 
 /* A's program, measured again. */
@@ -116,25 +124,30 @@ static bool check_repeats(struct core_state *state, const struct side *a,
         (void)raise_usage(state, "again is of measurements; traces are compared by their steps");
     for (uint32_t i = 0; i < again->count && PyErr_Occurred() == NULL; i++)
         if (again->measurement[i] == NULL)
-            (void)raise_usage(state, "again takes measurements of the program of before, and no "
-                                     "trace or snapshot");
+            return refuse_side(state, &again->at[i],
+                               again->at[i].trace != NULL
+                                   ? "a profiler trace; again takes measurements of the program "
+                                     "of before"
+                                   : "a memory snapshot; again takes measurements of the program "
+                                     "of before");
     return PyErr_Occurred() == NULL;
 }
 
 static PyObject *ask(struct core_state *state, const struct side *a, const struct side *b,
-                     const struct repeats *again, const char *fail_over)
+                     const struct repeats *again, const struct vrs_fail_over *limit)
 {
-    struct vrs_trace_diff_options traces = { .size = sizeof traces };
-    struct vrs_compare_options measured = { .size = sizeof measured,
-                                            .again = again->measurement,
-                                            .again_count = again->count };
+    const struct vrs_trace_diff_options traces = { .size = sizeof traces,
+                                                   .fail_over_ns = limit->ns,
+                                                   .fail_over_millionths = limit->millionths };
+    const struct vrs_compare_options measured = { .size = sizeof measured,
+                                                  .fail_over_ns = limit->ns,
+                                                  .fail_over_millionths = limit->millionths,
+                                                  .again = again->measurement,
+                                                  .again_count = again->count };
     struct vrs_result *result = NULL;
     struct vrs_error err;
-    if (!check_kinds(state, a, b) || !check_repeats(state, a, again) ||
-        !read_limit(state, fail_over, &measured.fail_over_ns, &measured.fail_over_millionths))
+    if (!check_kinds(state, a, b) || !check_repeats(state, a, again))
         return NULL;
-    traces.fail_over_ns = measured.fail_over_ns;
-    traces.fail_over_millionths = measured.fail_over_millionths;
     enum vrs_status status;
     Py_BEGIN_ALLOW_THREADS status =
         a->trace != NULL
@@ -171,6 +184,7 @@ static bool open_repeats(struct core_state *state, PyObject *list, struct repeat
     for (Py_ssize_t i = 0; i < count; i++) {
         struct side *s = &ret->at[ret->count];
         s->name = "(again)";
+        PyOS_snprintf(s->argument, sizeof s->argument, "again[%u]", (unsigned)i);
         if (!take_side(state, PyList_GetItem(list, i), s))
             return false;
         ret->count++;
@@ -184,15 +198,19 @@ static bool open_repeats(struct core_state *state, PyObject *list, struct repeat
 PyObject *core_compare(PyObject *module, PyObject *args)
 {
     struct core_state *state = core_state_of(module);
-    struct side a = { .name = "(before)" }, b = { .name = "(after)" };
+    struct side a = { .name = "(before)", .argument = "before" };
+    struct side b = { .name = "(after)", .argument = "after" };
+    struct vrs_fail_over limit;
     struct repeats again = { .count = 0 };
     PyObject *before, *after, *list, *made = NULL;
     const char *fail_over;
     if (!PyArg_ParseTuple(args, "OOOz:compare", &before, &after, &list, &fail_over))
         return NULL;
+    if (!read_limit(state, fail_over, &limit))
+        return NULL;
     if (take_side(state, before, &a) && take_side(state, after, &b) && open_taken(state, &a) &&
         open_taken(state, &b) && open_repeats(state, list, &again))
-        made = ask(state, &a, &b, &again, fail_over);
+        made = ask(state, &a, &b, &again, &limit);
     for (uint32_t i = 0; i < again.count; i++)
         leave_side(&again.at[i]);
     leave_side(&a);

@@ -82,6 +82,9 @@ void opened_unlock(struct opened *o);
 /* failure.c */
 /* Raises Error for what a call of the core failed with; `path` may be NULL.  Returns NULL. */
 PyObject *raise_error(struct core_state *state, const struct vrs_error *why, PyObject *path);
+/* The same of one argument of several, whose name stands in front; NULL: of none. */
+PyObject *raise_error_of(struct core_state *state, const struct vrs_error *why, PyObject *path,
+                         const char *argument);
 /* The same for a mistake of the caller, with a text of ours. */
 PyObject *raise_usage(struct core_state *state, const char *text);
 /* The other way: of an Error, or of a text, which is of a file that could not be read.  False with

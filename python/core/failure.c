@@ -22,20 +22,28 @@ static bool set_member(PyObject *error, const char *name, PyObject *value)
     return ok;
 }
 
-/* What the command says of a failure: "PATH: byte OFFSET: MESSAGE". */
-static PyObject *sentence(const struct vrs_error *why, PyObject *path)
+/* What the command says of a failure: "PATH: byte OFFSET: MESSAGE", behind the argument's name. */
+static PyObject *sentence(const struct vrs_error *why, PyObject *path, const char *argument)
 {
+    const char *colon = argument == NULL ? "" : ": ";
     char where[32] = "";
+    argument = argument == NULL ? "" : argument;
     if (why->offset != UINT64_MAX)
         PyOS_snprintf(where, sizeof where, "byte %llu: ", (unsigned long long)why->offset);
     if (path == NULL || path == Py_None)
-        return PyUnicode_FromFormat("%s%s", where, why->message);
-    return PyUnicode_FromFormat("%S: %s%s", path, where, why->message);
+        return PyUnicode_FromFormat("%s%s%s%s", argument, colon, where, why->message);
+    return PyUnicode_FromFormat("%s%s%S: %s%s", argument, colon, path, where, why->message);
 }
 
 PyObject *raise_error(struct core_state *state, const struct vrs_error *why, PyObject *path)
 {
-    PyObject *text = sentence(why, path);
+    return raise_error_of(state, why, path, NULL);
+}
+
+PyObject *raise_error_of(struct core_state *state, const struct vrs_error *why, PyObject *path,
+                         const char *argument)
+{
+    PyObject *text = sentence(why, path, argument);
     PyObject *error = text == NULL ? NULL : PyObject_CallFunctionObjArgs(state->error, text, NULL);
     Py_XDECREF(text);
     PyObject *offset =

@@ -8,7 +8,15 @@
 #ifndef VRS_BASE_NOISE_H
 #define VRS_BASE_NOISE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* How far a median may lie above the one before. */
+struct noise_limit {
+    bool is_ratio;
+    int64_t ns;   /* where it is a time */
+    double ratio; /* in parts of the one before, where it is a share */
+};
 
 /* Of times: less is faster. */
 enum noise_verdict {

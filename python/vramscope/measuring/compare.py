@@ -37,7 +37,7 @@ def compare(before: Measurement | Diagnosis | _core.Trace | Path,
     that is more than the noise; the Result's own `verdict` is False where it is exceeded or cannot
     be compared.
 
-    Raises vramscope.Error for a file that cannot be read, for two of different kinds and for
+    Raises vramscope.Error, which names the argument, for a file that cannot be read, for two of different kinds and for
     memory snapshots, which Recording.diff() compares; ValueError for a Trace that is closed.
 
     >>> import vramscope
@@ -56,14 +56,20 @@ def compare(before: Measurement | Diagnosis | _core.Trace | Path,
     """
     if isinstance(again, (str, bytes, os.PathLike, Measurement)) or hasattr(again, "measurement"):
         raise TypeError("again takes a list of measurements")
-    return _core._compare(_side(before), _side(after), [_side(each) for each in again], fail_over)
+    return _core._compare(_side("before", before), _side("after", after),
+                          [_side(f"again[{i}]", each) for i, each in enumerate(again)], fail_over)
 
 
-def _side(given: Measurement | Diagnosis | _core.Trace | Path) -> str | bytes | _core.Trace:
+def _side(name: str,
+          given: Measurement | Diagnosis | _core.Trace | Path) -> str | bytes | _core.Trace:
     """A path as str, the JSON of a measurement as bytes, a trace as it is."""
     if isinstance(given, _core.Trace):
         return given
     measured = getattr(given, "measurement", given)
     if isinstance(measured, Measurement):
         return measured.json().encode()
-    return os.fsdecode(cast("Path", given))
+    try:
+        return os.fsdecode(cast("Path", given))
+    except TypeError:
+        raise TypeError(f"{name} is a Measurement, a Diagnosis, a Trace or a path, not "
+                        f"{type(given).__name__}") from None

@@ -4,10 +4,12 @@
 
 #include "analysis/measurement/compare/compare.h"
 #include "api/file.h"
+#include "api/limit.h"
 #include "api/measurement/measurement_file.h"
 #include "api/result.h"
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/noise.h"
 #include "base/str.h"
 #include "model/measurement.h"
 #include "render/answer/answer.h"
@@ -33,18 +35,6 @@ static enum vrs_status name_side(const struct vrs_measurement *m, const char *pa
     ret->size_bytes = m->size_bytes;
     ret->path = result_text(arena, path != NULL ? str_from(path) : m->path);
     return ret->path.ptr == NULL ? vrs_no_memory(err) : VRS_OK;
-}
-
-static struct compared_limit limit_of(const struct vrs_compare_options *o)
-{
-    const double million = 1e6;
-    return (struct compared_limit){
-        .is_ratio = o->fail_over_ns == 0,
-        .ns = o->fail_over_ns == 0 ? 0 : o->fail_over_ns - 1,
-        .ratio = o->fail_over_millionths == 0
-                     ? 0
-                     : (double)(o->fail_over_millionths - 1) / million,
-    };
 }
 
 /* Fills the question with the repeats; `models` has room for VRS_REPEATS_MOST. */
@@ -81,11 +71,11 @@ enum vrs_status vrs_compare(const struct vrs_measurement *a, const struct vrs_me
 {
     struct vrs_compare_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct compared_limit limit = limit_of(&o);
+    struct noise_limit limit;
     struct comparison_question q = { .a = &a->model, .b = &b->model };
     const struct measurement *models[VRS_REPEATS_MOST];
     TRY(take_repeats(&o, models, &q, err));
-    if (o.fail_over_ns != 0 || o.fail_over_millionths != 0)
+    if (limit_from(o.fail_over_ns, o.fail_over_millionths, &limit))
         q.limit = &limit;
     struct vrs_result *result = result_make(&comparison_answer, 1);
     if (result == NULL)

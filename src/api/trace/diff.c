@@ -7,11 +7,13 @@
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/splits/split.h"
 #include "api/file.h"
+#include "api/limit.h"
 #include "api/result.h"
 #include "api/trace/timeline.h"
 #include "api/trace/trace_file.h"
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/noise.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "render/answer/answer.h"
@@ -41,10 +43,9 @@ static enum vrs_status read_step(const char *text, int64_t *ret, struct vrs_erro
 }
 
 static enum vrs_status read_question(const struct vrs_trace_diff_options *o,
-                                     struct trace_diff_limit *limit,
+                                     struct noise_limit *limit,
                                      struct trace_diff_question *ret, struct vrs_error *err)
 {
-    const double million = 1e6;
     TRY(read_step(o->at, &ret->step[0], err));
     TRY(read_step(o->to != NULL ? o->to : o->at, &ret->step[1], err));
     if (o->by != NULL)
@@ -53,15 +54,8 @@ static enum vrs_status read_question(const struct vrs_trace_diff_options *o,
         return vrs_fail(err, VRS_USAGE,
                         "traces are compared step by step already: operators of two are matched by "
                         "shapes, module, phase and stack");
-    if (o->fail_over_ns != 0 || o->fail_over_millionths != 0)
+    if (limit_from(o->fail_over_ns, o->fail_over_millionths, limit))
         ret->limit = limit;
-    *limit = (struct trace_diff_limit){
-        .is_ratio = o->fail_over_ns == 0,
-        .ns = o->fail_over_ns == 0 ? 0 : o->fail_over_ns - 1,
-        .ratio = o->fail_over_millionths == 0
-                     ? 0
-                     : (double)(o->fail_over_millionths - 1) / million,
-    };
     return VRS_OK;
 }
 
@@ -88,7 +82,7 @@ enum vrs_status vrs_trace_diff(const struct vrs_trace *a, const struct vrs_trace
                                struct vrs_result **ret, struct vrs_error *err)
 {
     struct vrs_trace_diff_options o = { 0 };
-    struct trace_diff_limit limit;
+    struct noise_limit limit;
     struct trace_diff_question q = { .trace = { &a->model, &b->model }, .threads = a->threads };
     options_take(&o, sizeof o, options);
     TRY(timeline_refuse(a, "steps to be compared (A)", err));
@@ -116,7 +110,7 @@ enum vrs_status vrs_trace_diff_check(const struct vrs_trace_diff_options *option
                                      struct vrs_error *err)
 {
     struct vrs_trace_diff_options o = { 0 };
-    struct trace_diff_limit limit;
+    struct noise_limit limit;
     struct trace_diff_question q = { .limit = NULL };
     options_take(&o, sizeof o, options);
     return read_question(&o, &limit, &q, err);

@@ -2,6 +2,7 @@
 #include "render/answer/noise_words.h"
 
 #include <math.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/noise.h"
@@ -25,4 +26,13 @@ void noise_change_ratio(struct buf *to, double ratio)
     }
     buf_text(to, ratio > 0 ? "+" : ratio < 0 ? "-" : "");
     human_share(to, fabs(ratio));
+}
+
+void noise_limit_words(struct buf *to, const struct noise_limit *limit)
+{
+    buf_char(to, '+');
+    if (limit->is_ratio)
+        human_share(to, limit->ratio);
+    else
+        human_ns(to, (uint64_t)limit->ns);
 }

@@ -12,4 +12,7 @@ extern const char *const noise_verdict_words[NOISE_VERDICTS];
  * NAN or beyond all sense. */
 void noise_change_ratio(struct buf *to, double ratio);
 
+/* "+5 %" or "+5.00 ms". */
+void noise_limit_words(struct buf *to, const struct noise_limit *limit);
+
 #endif

@@ -195,13 +195,10 @@ static void put_limit(struct buf *to, const struct compared_limit *limit)
 {
     if (limit == NULL)
         return;
-    buf_text(to, !limit->is_told    ? "; not held against the limit of +"
-                 : limit->exceeded ? "; above the limit of +"
-                                   : "; within the limit of +");
-    if (limit->is_ratio)
-        human_share(to, limit->ratio);
-    else
-        human_ns(to, (uint64_t)limit->ns);
+    buf_text(to, !limit->is_told    ? "; not held against the limit of "
+                 : limit->exceeded ? "; above the limit of "
+                                   : "; within the limit of ");
+    noise_limit_words(to, &limit->most);
 }
 
 void comparison_verdict(struct buf *to, const struct style *style, const struct comparison *c)

@@ -119,11 +119,8 @@ static void put_limit(struct buf *to, const struct trace_diff *d)
 {
     if (d->limit == NULL)
         return;
-    buf_text(to, d->limit->exceeded ? "; above the limit of +" : "; within the limit of +");
-    if (d->limit->is_ratio)
-        human_share(to, d->limit->ratio);
-    else
-        put_ns(to, d->limit->ns);
+    buf_text(to, d->limit->exceeded ? "; above the limit of " : "; within the limit of ");
+    noise_limit_words(to, &d->limit->most);
 }
 
 static void put_verdict(struct buf *to, const struct style *style, const struct trace_diff *d)

@@ -1,6 +1,7 @@
 """Row D31: two measurements on simulated devices, before a change and after it; and two traces."""
 import json
 import random
+import re
 import runpy
 
 import pytest
@@ -256,6 +257,32 @@ def test_the_bundled_measurements_are_what_their_program_makes():
             assert made.figure(row["name"]) == (None if row["value"] is None else pytest.approx(row["value"]))
 
 
+def test_the_side_that_failed_is_named(tmp_path):
+    good, missing, snapshot = measured(), tmp_path / "missing.json", ROOT / "examples" / "oom.pickle"
+    for before, after, again, words in (
+            (missing, good, [], f"before: {missing}: cannot be opened"), (good, missing, [], f"after: {missing}: cannot be opened"),
+            (good, good, [good, missing], f"again[1]: {missing}: cannot be opened"),
+            (snapshot, good, [], "before: a memory snapshot"), (good, snapshot, [], "after: a memory snapshot"),
+            (good, TRACE, [], "before is a measurement and after a profiler trace"), (TRACE, good, [], "before is a profiler trace and after a measurement"),
+            (good, good, [TRACE], "again[0]: a profiler trace"), (good, good, [good, snapshot], "again[1]: a memory snapshot")):
+        with pytest.raises(vramscope.Error, match="^" + re.escape(words)) as raised:
+            vramscope.compare(before, after, again=again)
+        assert raised.value.path == (str(missing) if missing in (before, after, *again) else None)
+    with pytest.raises(TypeError, match=r"^again\[1\] is a Measurement.* not int"):
+        vramscope.compare(good, good, again=[good, 7])
+    document = json.loads(good.json())
+    document["times"][-1]["median"] *= 2
+    wrong = vramscope.Measurement("training", *(document[name] for name in ("times", "phases", "figures", "conditions", "notes")))
+    with pytest.raises(vramscope.Error, match=r'^after: byte \d+: "times\[5\].median" is '):
+        vramscope.compare(good, wrong)
+
+
+def test_a_limit_is_read_before_files(tmp_path):
+    for limit in ("5MiB", "5x", ""):
+        with pytest.raises(vramscope.Error, match="fail_over takes a time"):
+            vramscope.compare(tmp_path / "missing", tmp_path / "missing", fail_over=limit)
+
+
 def test_what_cannot_be_compared(tmp_path):
     good = measured()
     wrong = tmp_path / "wrong.json"
@@ -269,7 +296,7 @@ def test_what_cannot_be_compared(tmp_path):
             vramscope.compare(before, after)
         assert raised.value.status == status
     for nonsense in (None, 7, {"schema": 1}):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="^after is a Measurement"):
             vramscope.compare(good, nonsense)
     with pytest.raises(vramscope.Error, match="vramscope compare holds two"):
         vramscope.load(ROOT / "examples" / "measurements" / "before.json")

@@ -59,6 +59,31 @@ static void shares_are_millionths(void **state)
         assert_true(vrs_share(cases[i].text, &share) && share == cases[i].millionths);
 }
 
+static void limits_are_of_one_kind(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        struct vrs_fail_over limit;
+    } cases[] = {
+        { "5%", { .millionths = 50001 } }, { "0%", { .millionths = 1 } },
+        { "4096", { .bytes = 4097 } },     { "0", { .bytes = 1 } },
+        { "512MiB", { .bytes = 536870913 } }, { "5ms", { .ns = 5000001 } },
+        { "0 s", { .ns = 1 } },
+    };
+    static const char *const others[] = { "", "5x", "-5%", "-5ms", "18446744073709551615",
+                                          "9223372036854775807ns", "5%5ms" };
+    struct vrs_fail_over limit = { 7, 8, 9 };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_true(!vrs_read_fail_over(others[i], &limit) && limit.millionths == 7 &&
+                    limit.bytes == 8 && limit.ns == 9);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(vrs_read_fail_over(cases[i].text, &limit));
+        assert_true(limit.millionths == cases[i].limit.millionths &&
+                    limit.bytes == cases[i].limit.bytes && limit.ns == cases[i].limit.ns);
+    }
+}
+
 static void other_text_is_no_size(void **state)
 {
     (void)state;
@@ -133,6 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_have_units),
         cmocka_unit_test(shares_are_millionths),
+        cmocka_unit_test(limits_are_of_one_kind),
         cmocka_unit_test(times_have_units),
         cmocka_unit_test(other_text_is_no_size),
         cmocka_unit_test(a_number_is_taken_off),

@@ -343,14 +343,14 @@ static void find_judged(struct comparison *d)
 static bool apply_limit(struct comparing *c)
 {
     const double ns_of_ms = 1e6;
-    const struct compared_limit *asked = c->q->limit;
+    const struct noise_limit *asked = c->q->limit;
     const struct compared_row *row = c->ret->row;
     if (asked == NULL)
         return true;
     struct compared_limit *limit = arena_array(c->arena, struct compared_limit, 1);
     if (limit == NULL)
         return false;
-    *limit = *asked;
+    limit->most = *asked;
     double most = row == NULL       ? NAN
                   : asked->is_ratio ? asked->ratio * row->a.median
                                     : (double)asked->ns / ns_of_ms;

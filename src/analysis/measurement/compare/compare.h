@@ -19,6 +19,7 @@
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/field.h"
+#include "base/noise.h"
 #include "base/str.h"
 #include "model/measurement.h"
 
@@ -100,11 +101,9 @@ struct compared_repeat {
 
 /* A limit for the change of what is judged. */
 struct compared_limit {
-    bool is_ratio;
+    struct noise_limit most;
     bool is_told;  /* else there is no change of a time to hold against it */
     bool exceeded; /* or not to be told */
-    int64_t ns;
-    double ratio;
 };
 
 struct comparison {
@@ -127,7 +126,7 @@ struct comparison {
 
 struct comparison_question {
     const struct measurement *a, *b;
-    const struct compared_limit *limit; /* NULL: none */
+    const struct noise_limit *limit; /* NULL: none */
     const struct measurement *const *again;
     uint32_t repeats; /* COMPARED_REPEATS_MOST at most */
 };

@@ -148,7 +148,7 @@ const struct row_type compared_condition_row_type =
 static bool is_ratio(const void *of, const void *above)
 {
     (void)above;
-    return ((const struct compared_limit *)of)->is_ratio;
+    return ((const struct compared_limit *)of)->most.is_ratio;
 }
 
 static bool is_ns(const void *of, const void *above)
@@ -157,9 +157,9 @@ static bool is_ns(const void *of, const void *above)
 }
 
 static const struct field limit_fields[] = {
-    { "limit_ns", NULL, UNIT_NS, FIELD_SIGNED, FIELD_AT(struct compared_limit, ns),
+    { "limit_ns", NULL, UNIT_NS, FIELD_SIGNED, FIELD_AT(struct compared_limit, most.ns),
       .bounded = true, .when = is_ns },
-    { "limit_ratio", NULL, UNIT_RATIO, FIELD_REAL, FIELD_AT(struct compared_limit, ratio),
+    { "limit_ratio", NULL, UNIT_RATIO, FIELD_REAL, FIELD_AT(struct compared_limit, most.ratio),
       .decimals = DECIMALS, .bounded = true, .when = is_ratio },
     { "exceeded", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct compared_limit, exceeded) },
 };

@@ -18,6 +18,7 @@
 #include "analysis/trace/study/study.h"
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "base/noise.h"
 #include "base/table.h"
 #include "model/ids.h"
 #include "model/strings.h"
@@ -466,14 +467,14 @@ static enum vrs_status side_make(struct comparing_traces *c, int i, struct vrs_e
 static bool apply_limit(struct comparing_traces *c)
 {
     const struct trace_diff_row *step = &c->ret->step.row[TIME_STEP];
-    const struct trace_diff_limit *asked = c->q->limit;
+    const struct noise_limit *asked = c->q->limit;
     if (asked == NULL)
         return true;
     struct trace_diff_limit *limit = arena_array(c->arena, struct trace_diff_limit, 1);
     if (limit == NULL)
         return false;
     double most = asked->is_ratio ? asked->ratio * (double)step->a.median_ns : (double)asked->ns;
-    *limit = *asked;
+    limit->most = *asked;
     limit->exceeded = (double)step->change_ns > most;
     c->ret->limit = limit;
     return true;

@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/field.h"
+#include "base/noise.h"
 #include "base/str.h"
 #include "model/trace.h"
 
@@ -65,9 +66,8 @@ struct trace_diff_side {
 
 /* A limit for the change of the first row of `step`. */
 struct trace_diff_limit {
-    bool is_ratio, exceeded;
-    int64_t ns;
-    double ratio;
+    struct noise_limit most;
+    bool exceeded;
 };
 
 struct trace_diff {
@@ -85,7 +85,7 @@ struct trace_diff {
 struct trace_diff_question {
     const struct trace *trace[2];
     int64_t step[2]; /* the number of the only step that is compared; negative: all */
-    const struct trace_diff_limit *limit; /* NULL: none */
+    const struct noise_limit *limit; /* NULL: none */
     struct trace_split by; /* what operators are matched by, besides their names; without steps */
     uint32_t threads; /* as in trace_report_question */
 };

@@ -122,7 +122,7 @@ const struct row_type trace_diff_memory_row_type =
 static bool is_ratio(const void *of, const void *above)
 {
     (void)above;
-    return ((const struct trace_diff_limit *)of)->is_ratio;
+    return ((const struct trace_diff_limit *)of)->most.is_ratio;
 }
 
 static bool is_ns(const void *of, const void *above)
@@ -131,9 +131,9 @@ static bool is_ns(const void *of, const void *above)
 }
 
 static const struct field limit_fields[] = {
-    { "limit_ns", NULL, UNIT_NS, FIELD_SIGNED, FIELD_AT(struct trace_diff_limit, ns),
+    { "limit_ns", NULL, UNIT_NS, FIELD_SIGNED, FIELD_AT(struct trace_diff_limit, most.ns),
       .bounded = true, .when = is_ns },
-    { "limit_ratio", NULL, UNIT_RATIO, FIELD_REAL, FIELD_AT(struct trace_diff_limit, ratio),
+    { "limit_ratio", NULL, UNIT_RATIO, FIELD_REAL, FIELD_AT(struct trace_diff_limit, most.ratio),
       .decimals = 6, .bounded = true, .when = is_ratio },
     { "exceeded", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct trace_diff_limit, exceeded) },
 };

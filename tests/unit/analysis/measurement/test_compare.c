@@ -139,7 +139,7 @@ struct two {
     struct measurement m[2];
     struct arena arena;
     struct comparison d;
-    struct compared_limit limit;
+    struct noise_limit limit;
     bool is_limited;
     struct measurement repeat[2];
     uint32_t repeats; /* of them, given */
@@ -234,7 +234,7 @@ static void two_clocks_are_two_things(void **state)
     assert_int_equal(t.d.row->reason, COMPARED_CLOCKS);
     assert_int_equal(t.d.figure[0].reason, COMPARED_UNITS);
     t.is_limited = true;
-    t.limit = (struct compared_limit){ .ns = INT64_MAX };
+    t.limit = (struct noise_limit){ .ns = INT64_MAX };
     assert_int_equal(compare(&t), VRS_OK);
     assert_true(t.d.limit->exceeded); /* it cannot be told */
     end(&t);
@@ -255,7 +255,7 @@ static void figures_are_one_number(void **state)
     assert_int_equal(t.d.figure[1].reason, COMPARED_UNKNOWN);
     /* A limit is one of times: more of a throughput is not worse. */
     t.is_limited = true;
-    t.limit = (struct compared_limit){ .is_ratio = true, .ratio = 10 };
+    t.limit = (struct noise_limit){ .is_ratio = true, .ratio = 10 };
     assert_int_equal(compare(&t), VRS_OK);
     assert_true(t.d.limit->exceeded && !t.d.limit->is_told);
     end(&t);
@@ -339,7 +339,7 @@ static void a_limit_has_two_sides(void **state)
     add_time(&t.m[0], "step", "device", six, 6);
     add_time(&t.m[1], "step", "device", more, 7); /* 5 ms, then 9 */
     const struct {
-        struct compared_limit limit;
+        struct noise_limit limit;
         bool exceeded;
     } limits[] = {
         { { .ns = 4000000 }, false },

@@ -221,7 +221,7 @@ static void limits(void **state)
     make(&a, (const int[]){ 100, 100 }, 2);
     make(&b, (const int[]){ 110, 110 }, 2);
     const struct {
-        struct trace_diff_limit limit;
+        struct noise_limit limit;
         bool exceeded;
     } cases[] = {
         { { .ns = 10 }, false },
