@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "answer.h"
 #include "command.h"
@@ -172,13 +173,28 @@ static int read_and_compare(const struct common *common, const struct inputs *in
     return exit_status;
 }
 
+/* Before a folder is listed: which of its files is meant, nobody could tell. */
+static int check_folders(const struct pair_question *question, int count, char *const *files)
+{
+    for (int i = 0; question->folder_refused != NULL && i < count; i++) {
+        if (strcmp(files[i], "-") == 0 || !input_is_folder(files[i]))
+            continue;
+        message("%s is a folder; %s", files[i], question->folder_refused);
+        return EXIT_USAGE;
+    }
+    return EXIT_DONE;
+}
+
 /* Whether the arguments are what can be compared. */
 static int check(const struct command *command, const struct pair_question *question,
                  const struct inputs *inputs)
 {
     if (inputs->count == 0 || inputs->count > 2) {
-        message("%s compares two files, and %u are named", command->name,
-                (unsigned)inputs->count);
+        bool in_folders = false;
+        for (uint32_t i = 0; i < inputs->count; i++)
+            in_folders = in_folders || inputs->at[i].found;
+        message("%s compares two files, and %u are named%s", command->name,
+                (unsigned)inputs->count, in_folders ? ", those in folders counted" : "");
         return EXIT_USAGE;
     }
     if (inputs->count == 1 && question->one_refused != NULL) {
@@ -196,8 +212,10 @@ int answer_pair(const struct command *command, const struct pair_question *quest
         message("%s needs two FILEs (vramscope help %s)", command->name, command->name);
         return EXIT_USAGE;
     }
-    struct inputs inputs;
-    int exit_status = inputs_find_pair(count, files, &inputs);
+    struct inputs inputs = { .count = 0 };
+    int exit_status = check_folders(question, count, files);
+    if (exit_status == EXIT_DONE)
+        exit_status = inputs_find_pair(count, files, &inputs);
     if (exit_status == EXIT_DONE)
         exit_status = check(command, question, &inputs);
     if (exit_status == EXIT_DONE && answer_output_is_input("-o", common->output, &inputs))

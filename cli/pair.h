@@ -33,6 +33,8 @@ struct pair_question {
     measurement_comparison *ask_measurements;
     const void *settings;
     const char *one_refused; /* why one file is not enough; NULL: it is */
+    const char *folder_refused; /* what is wanted in the place of a folder; NULL: it stands for its
+                                   files */
 };
 
 /* Parses nothing: `files` are the operands, one or two of them.  Returns the exit status. */

@@ -64,6 +64,10 @@ static int open_repeat(struct compare_settings *s, const char *path, const char 
         message("--again takes the name of a file, not standard input");
         return EXIT_USAGE;
     }
+    if (input_is_folder(path)) {
+        message("%s is a folder; --again takes the file of a measurement", path);
+        return EXIT_USAGE;
+    }
     if (a != NULL && strcmp(path, a) == 0) {
         message("%s is A itself; --again takes another measurement of A's program", path);
         return EXIT_USAGE;
@@ -166,6 +170,7 @@ static int run(const struct command *self, int argc, char **argv)
         .settings = &settings,
         .one_refused = "compare holds one file against another: name a FILE of before the change "
                        "and one of after it",
+        .folder_refused = "compare takes two files, each a measurement or each a profiler trace",
     };
     int exit_status = open_repeats(&settings, files > 0 ? argv[0] : NULL);
     if (exit_status == EXIT_DONE)

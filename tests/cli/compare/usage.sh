@@ -9,6 +9,11 @@ trace=traces/training.pt.trace.json.gz
 try compare
 try compare $one
 try compare $one $one $one
+try compare measurements $one
+try compare $one measurements
+try compare measurements
+try diff measurements train.pickle
+try compare --again measurements $one $one
 try compare --fail-over 5x $one $one
 try compare $one train.pickle
 try compare train.pickle $one
