@@ -67,6 +67,24 @@ static bool has_no_device(struct judging *j, static_text clause)
     return j->f->report->step_track != NO_ROW || judge_no(j, "the steps are of no thread");
 }
 
+/* What the numbers of a habit are called. */
+struct habit_names {
+    static_text count, ns, steps;
+};
+
+/* How often, how long and in how many steps; in which call and line most of it is. */
+static void note_habit(struct judging *j, const struct rule_habit *h,
+                       const struct habit_names *names)
+{
+    judge_note(j, names->count, (double)h->calls.count);
+    judge_note(j, names->ns, (double)h->calls.ns);
+    judge_note(j, names->steps, h->steps);
+    judge_note(j, "steps", j->f->steps);
+    judge_culprit(j, h->calls.longest);
+    name_line(j, h->line);
+    j->found->gain_ns = h->calls.ns;
+}
+
 /* "item of Tensor" of "<built-in method item of Tensor object at 0x7f1d>". */
 static str without_address(str name)
 {
@@ -85,14 +103,8 @@ bool rule_item_step(struct judging *j)
         return false;
     if (reads->calls.count == 0)
         return judge_no(j, "no step takes a value out of a tensor but within the framework");
-    judge_note(j, "reads", (double)reads->calls.count);
-    judge_note(j, "reads_ns", (double)reads->calls.ns);
-    judge_note(j, "steps_with_reads", reads->steps);
-    judge_note(j, "steps", f->steps);
-    judge_culprit(j, reads->calls.longest);
+    note_habit(j, reads, &(struct habit_names){ "reads", "reads_ns", "steps_with_reads" });
     j->found->culprit = without_address(j->found->culprit);
-    name_line(j, reads->line);
-    j->found->gain_ns = reads->calls.ns;
     return judge_from(j, "item_steps_ratio", judge_share(reads->steps, f->steps), ITEM_STEPS);
 }
 
@@ -145,13 +157,7 @@ bool rule_copy_step(struct judging *j)
                            "of the model");
     if (copies->calls.count == 0)
         return judge_no(j, "no line of the program copies a tensor in a step");
-    judge_note(j, "copies", (double)copies->calls.count);
-    judge_note(j, "copied_ns", (double)copies->calls.ns);
-    judge_note(j, "steps_with_copies", copies->steps);
-    judge_note(j, "steps", f->steps);
-    judge_culprit(j, copies->calls.longest);
-    name_line(j, copies->line);
-    j->found->gain_ns = copies->calls.ns;
+    note_habit(j, copies, &(struct habit_names){ "copies", "copied_ns", "steps_with_copies" });
     bool in_each = copies->steps == f->steps;
     bool takes = judge_above(j, "copy_step_ratio", copied_share(f), COPY_STEP);
     return takes && (in_each || judge_no(j, "some step copies nothing"));
