@@ -150,13 +150,23 @@ static void put_culprit(struct buf *to, const struct style *style, const struct 
     }
 }
 
-static void put_gain(struct buf *to, const struct trace_finding *f)
+/* "; at most 2.34 ms a step to gain, 11.7 ms in the 5 recorded" */
+static void put_gain(struct buf *to, const struct style *style, const struct trace_finding *f)
 {
     if (f->gain_ns < 0)
         return;
     buf_text(to, "; at most ");
+    if (f->steps > 1) {
+        human_ns(to, (uint64_t)f->gain_step_ns);
+        buf_text(to, " a step to gain, ");
+        human_ns(to, (uint64_t)f->gain_ns);
+        buf_text(to, " in the ");
+        human_count(to, f->steps, style->ascii);
+        buf_text(to, " recorded");
+        return;
+    }
     human_ns(to, (uint64_t)f->gain_ns);
-    buf_text(to, " to gain");
+    buf_text(to, f->steps == 1 ? " to gain in the one step recorded" : " to gain");
 }
 
 void trace_template_words(struct buf *to, const struct style *style,
@@ -172,7 +182,7 @@ void trace_finding_words(struct buf *to, const struct style *style,
     buf_text(to, ": ");
     put_template(to, finding, finding->text, style->ascii);
     put_culprit(to, style, finding);
-    put_gain(to, finding);
+    put_gain(to, style, finding);
     buf_text(to, ": ");
     put_template(to, finding, finding->advice, style->ascii);
 }
@@ -188,7 +198,7 @@ static void put_finding(struct buf *to, const struct style *style, const struct 
     buf_format(to, " (%s)\n    ", trace_severity_names[f->severity]);
     put_template(&words, f, f->text, style->ascii);
     put_culprit(&words, style, f);
-    put_gain(&words, f);
+    put_gain(&words, style, f);
     text_wrap(to, style, buf_slice(&words), INDENT, INDENT);
     words.len = 0;
     buf_text(to, "    ");

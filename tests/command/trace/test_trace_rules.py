@@ -58,6 +58,8 @@ def test_findings_are_whole(judged):
             known = [b for b in bounds if b is not None]
             assert known == sorted(known, reverse=True) and bounds == known + [None] * (len(bounds) - len(known))
             for f in answer["findings"]:
+                whole, one = f["gain_bound_ns"], f["gain_bound_step_ns"]
+                assert one is None or 0 <= one <= whole and (one == whole == 0 or 1 <= -(-whole // one) <= len(answer["steps"]))
                 assert f["advice"] and not re.search(r"^$|[{}]|  |\(\)| - ", f["text"]), f
                 assert all(isinstance(v, (int, float)) for v in f["evidence"].values())
             assert len(answer["findings"]) + len(answer["silent"]) == len({case[0] for case in trace_rules.CASES} | NEVER)
@@ -175,6 +177,20 @@ def test_what_gains_little_does_not_stand_on_the_first_screen_alone(tmp_path):
     assert "GPU-HIGH" in page and "SYNC-STEP" not in page
     page = run("trace", path, "--threshold", "lead-gain_ratio=0.001", expect=0).out
     assert "SYNC-STEP" in page and "GPU-HIGH" not in page
+
+
+def test_a_gain_is_told_for_one_step_and_for_all(tmp_path):
+    """Half of each step of 100 loads."""
+    path = tmp_path / "trace.json"
+    for steps, words in ((2, "at most 50 ns a step to gain, 100 ns in the 2 recorded: "), (1, "at most 50 ns to gain in the one step recorded: ")):
+        trace = trace_rules.Trace().steps(*[100] * steps)
+        for number in range(steps):
+            trace.range("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 100 * number + 10, 50)
+        path.write_bytes(trace_rules.as_json(trace))
+        found = next(f for f in read(path)["findings"] if f["id"] == "DATA-3")
+        assert (found["gain_bound_ns"], found["gain_bound_step_ns"]) == (50 * steps, 50)
+        for verb in ("trace", "diagnose"):
+            assert words in " ".join(run(verb, path, expect=0).out.split()), verb
 
 
 def data_3(tmp_path, trace):

@@ -52,6 +52,8 @@ static const struct field finding_fields[] = {
     { "advice", NULL, UNIT_NONE, FIELD_SENTENCE, .sentence = TRACE_ADVICE_TEXT },
     { "gain_bound_ns", NULL, UNIT_NS, FIELD_SIGNED, FIELD_AT(struct trace_finding, gain_ns),
       .null = NULL_NEGATIVE },
+    { "gain_bound_step_ns", NULL, UNIT_NS, FIELD_SIGNED,
+      FIELD_AT(struct trace_finding, gain_step_ns), .null = NULL_NEGATIVE },
 };
 const struct row_type trace_finding_row_type =
     ROW_TYPE("finding", struct trace_finding, finding_fields);

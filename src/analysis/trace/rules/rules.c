@@ -165,6 +165,16 @@ static bool keep(struct arena *arena, str *text)
     return text->ptr != NULL;
 }
 
+/* A page tells beside it how long one step takes. */
+static void part_gain(const struct rule_facts *f, struct trace_finding *found)
+{
+    found->gain_step_ns = -1;
+    if (found->gain_ns < 0 || f->steps == 0 || found->gain_ns > f->steps_ns)
+        return;
+    found->steps = f->steps;
+    found->gain_step_ns = found->gain_ns / f->steps + (found->gain_ns % f->steps > 0);
+}
+
 static bool ask_all(const struct rule_facts *f, struct arena *arena, struct trace_findings *ret)
 {
     ret->finding = arena_array(arena, struct trace_finding, RULES_MOST);
@@ -180,6 +190,7 @@ static bool ask_all(const struct rule_facts *f, struct arena *arena, struct trac
         struct trace_silence silent = { .id = rule->id, .clause = missing(f, rule->needs) };
         struct judging j = { f, &found, &silent };
         bool speaks = silent.clause == NULL && rule->rule(&j);
+        part_gain(f, &found);
         if (!speaks)
             ret->silent[ret->silents++] = silent;
         else if (keep(arena, &found.culprit) && keep(arena, &found.line))

@@ -129,6 +129,10 @@ struct trace_finding {
      * ptr NULL: frames were not recorded. */
     str line;
     int64_t gain_ns; /* at most; negative: cannot be told */
+    /* Of that, at most, in each of so many steps; negative and 0: there are none, or they are
+     * shorter than it, so that it lies outside of them too. */
+    int64_t gain_step_ns;
+    uint32_t steps;
 };
 
 struct trace_silence {

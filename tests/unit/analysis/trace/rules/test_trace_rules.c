@@ -50,6 +50,7 @@ static void culprits_and_their_lines(void **state)
     assert_true(str_equal(sync->line, S("train.py(7): step")));
     assert_int_equal(sync->gain_ns, 400);
     assert_int_equal(low->gain_ns, 1000 - 130);
+    assert_true(low->steps == 1 && low->gain_step_ns == low->gain_ns);
     assert_true(str_equal(low->culprit, S("aten::item")));
     traced_end(&m);
 }
@@ -87,6 +88,35 @@ static void what_the_program_does(void **state)
     assert_int_equal(other->gain_ns, 1000 - 400 - 100 - 100);
     assert_non_null(data);
     assert_true(str_equal(data->line, S("train.py(3): read")));
+    traced_end(&m);
+}
+
+/* Of two steps of 100 all of it lies in them; else a device that is idle for longer than they take. */
+static void a_gain_is_parted_among_steps(void **state)
+{
+    (void)state;
+    struct traced m;
+    struct trace_report r;
+    traced_study_of(&m,
+                    "annotation ProfilerStep#1 1/1 0+100; annotation ProfilerStep#2 1/1 100+100; "
+                    "annotation 'enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__' "
+                    "1/1 10+60; "
+                    "annotation 'enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__' "
+                    "1/1 110+61; op aten::mm 1/1 80+5; op aten::mm 1/1 180+5");
+    make(&m, NULL, &r);
+    const struct trace_finding *data = find(&r, "DATA-3");
+    assert_non_null(data);
+    assert_int_equal(data->gain_ns, 121);
+    assert_int_equal(data->steps, 2);
+    assert_int_equal(data->gain_step_ns, 61);
+    traced_end(&m);
+    traced_study_of(&m, "annotation ProfilerStep#1 1/1 0+100; annotation ProfilerStep#2 1/1 100+100; "
+                        "runtime cudaLaunchKernel 1/1 10+2 c1; kernel a 0/7 20+10 c1; "
+                        "runtime cudaLaunchKernel 1/1 110+2 c2; kernel b 0/7 1000+10 c2");
+    make(&m, NULL, &r);
+    const struct trace_finding *low = find(&r, "GPU-LOW");
+    assert_non_null(low);
+    assert_true(low->gain_ns > 200 && low->steps == 0 && low->gain_step_ns < 0);
     traced_end(&m);
 }
 
@@ -166,6 +196,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(culprits_and_their_lines),
         cmocka_unit_test(what_the_program_does),
+        cmocka_unit_test(a_gain_is_parted_among_steps),
         cmocka_unit_test(every_rule_speaks_or_says_why),
         cmocka_unit_test(limits_of_a_user),
         cmocka_unit_test(without_memory),
