@@ -13,10 +13,12 @@
 
 enum { MEANING_COLUMN = 43 };
 
-/* Whether a name can be shown, and typed as it is shown. */
+/* Whether a name can be shown, and typed as it is shown.  What was read from no file has a name in
+ * brackets: "(stream)". */
 static bool is_typable(str path, bool ascii)
 {
-    if (path.len == 0 || str_equal(path, S("-")))
+    if (path.len == 0 || str_equal(path, S("-")) ||
+        (str_starts(path, S("(")) && str_ends(path, S(")"))))
         return false;
     for (size_t at = 0; at < path.len;) {
         uint32_t point;
@@ -40,11 +42,11 @@ static bool is_plain(str path)
     return true;
 }
 
-/* A file's name as a shell takes it. */
-static void put_typed(struct buf *to, str path, bool ascii)
+/* A file's name as a shell takes it, or what stands for it. */
+static void put_typed(struct buf *to, str path, const char *placeholder, bool ascii)
 {
     if (!is_typable(path, ascii)) {
-        buf_text(to, "FILE");
+        buf_text(to, placeholder);
         return;
     }
     bool plain = is_plain(path);
@@ -64,7 +66,7 @@ void next_command(struct buf *to, const struct style *style, const char *verb, s
 {
     bool named = str_find(str_from(options), S(" --device ")) < str_from(options).len;
     buf_format(to, "vramscope %s ", verb);
-    put_typed(to, path, style->ascii);
+    put_typed(to, path, strcmp(verb, "diff") == 0 ? "BEFORE" : "FILE", style->ascii);
     buf_text(to, options);
     if (style->device > 0 && !named)
         buf_format(to, " --device %llu", (unsigned long long)style->device - 1);

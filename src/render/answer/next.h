@@ -10,8 +10,9 @@
 #include "render/write/human.h"
 
 /* "next     vramscope peak run.pickle --stacks   # whole stacks": one line to be typed, the
- * meaning left out where it does not fit.  `options` begins with a blank or is empty.  A name that
- * cannot be typed stands as FILE.  Where one device was asked about, so does the command. */
+ * meaning left out where it does not fit.  `options` begins with a blank or is empty.  For a name
+ * that cannot be typed FILE stands, or BEFORE where it is the first of two.  Where one device was
+ * asked about, so does the command. */
 void next_line(struct buf *to, const struct style *style, const char *label, const char *verb,
                str path, const char *options, const char *meaning);
 

@@ -105,6 +105,11 @@ def test_the_command_that_it_ends_with_runs():
     assert "no difference" in run(verb, words[0], BUNDLED, expect=0).out
 
 
+def test_what_has_no_file_is_a_placeholder_in_the_command():
+    said = run("diagnose", "-", stdin=BUNDLED.read_bytes(), expect=0).out.splitlines()[-1]
+    assert said.split("#")[0].split() == ["verify", "vramscope", "diff", "BEFORE", "AFTER"]
+
+
 def test_shares_are_of_what_they_are_a_part_of(tmp_path):
     """Times of modules on the host hold Python's, of which the whole is not known: no share is told."""
     made = trace_rules.Trace().steps(10_000).span("python_function", "nn.Module: Net_0", 0, 9000).op("aten::mm", 100, 1000)

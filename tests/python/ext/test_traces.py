@@ -60,6 +60,17 @@ def test_a_path_bytes_or_a_stream(tmp_path):
     assert type(vramscope.load(ROOT / "examples" / "oom.pickle")) is vramscope.Recording
 
 
+def test_commands_name_no_file_where_there_is_none():
+    packed = EXAMPLE.read_bytes()
+    for source in (packed, io.BytesIO(packed)):
+        with vramscope.load(source) as trace:
+            assert "vramscope diff BEFORE AFTER" in trace.method().text()
+            said = trace.report().text()
+            assert "vramscope trace FILE --ops" in said and "vramscope trace '(" not in said
+    with vramscope.load(EXAMPLE) as trace:
+        assert f"vramscope diff {EXAMPLE} AFTER" in trace.method().text()
+
+
 def test_standard_input():
     code = "import sys; sys.path.insert(0, sys.argv[1]); import vramscope; print(len(vramscope.load('-')['spans.start']))"
     done = subprocess.run([sys.executable, "-c", code, PACKAGE], input=json.dumps(SMALL), capture_output=True, text=True,
