@@ -123,11 +123,10 @@ static int refuse_kinds(const struct pair_work *w, const struct pair_question *q
     uint32_t first = w->opened[0].file == NULL ? 0 : second;
     uint32_t other = first == 0 ? second : 0;
     bool is_for_diff = question->ask == NULL && w->opened[other].file != NULL;
-    message("%s is a %s and %s a %s, which have nothing that could be compared; name two of one "
-            "kind%s",
+    message("%s is a %s and %s is a %s, which cannot be compared; name two of one kind%s",
             w->inputs->at[first].path, kind_of(&w->opened[first]), w->inputs->at[other].path,
             kind_of(&w->opened[other]),
-            is_for_diff ? ", and two snapshots to vramscope diff" : "");
+            is_for_diff ? "; vramscope diff compares two snapshots" : "");
     return EXIT_USAGE;
 }
 

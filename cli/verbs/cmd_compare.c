@@ -37,8 +37,8 @@ static const struct option_spec options[] = {
       "another measurement of A's program, unchanged: what its medians differ by from A's is noise "
       "too; may be repeated, 16 at most",
       OPTION_LIST, IN(again), NULL },
-    OPTION_ROWS("show at most COUNT rows of each table (default: of traces 10, of measurements all; "
-                "in JSON all)"),
+    OPTION_ROWS("show at most COUNT rows of each table (default: of traces 10, of measurements "
+                "all; in JSON all)"),
     OPTION_CSV("the times of measurements, the operators of traces"),
     { 0, "limit", "NAME=VALUE",
       "raise a limit on what a file may contain: nesting, string, strings, items, unpacked",
@@ -92,7 +92,7 @@ static int open_repeats(struct compare_settings *s, const char *a)
 {
     int exit_status = EXIT_DONE;
     if (s->again.count > VRS_REPEATS_MOST) {
-        message("--again may be given %d times, not %u", VRS_REPEATS_MOST,
+        message("--again may be given %d times at most, not %u", VRS_REPEATS_MOST,
                 (unsigned)s->again.count);
         return EXIT_USAGE;
     }
@@ -110,7 +110,7 @@ static void close_repeats(struct compare_settings *s)
 static enum vrs_status refuse_again(struct vrs_error *err)
 {
     snprintf(err->message, sizeof err->message,
-             "--again is of measurements, and these are profiler traces, which are compared by "
+             "--again is for measurements; A and B are profiler traces, which are compared by "
              "their steps");
     err->status = VRS_USAGE;
     err->offset = UINT64_MAX;

@@ -55,7 +55,8 @@ static const struct option_spec options[] = {
       "exit with 1 where B's total is above A's by more than a size, as 512MiB, or a share of A's, "
       "as 5%; of traces B's median step, by a time, as 5ms, or a share",
       OPTION_TEXT, IN(fail_over), NULL },
-    OPTION_ROWS("show at most COUNT rows (default 20, of traces 10, of measurements all; in JSON all)"),
+    OPTION_ROWS("show at most COUNT rows (default 20, of traces 10, of measurements all; in JSON "
+                "all)"),
     { 's', "stacks", NULL,
       "print the stacks of both sides under each row: frames of Python, the operator and the node "
       "of autograd",
@@ -102,8 +103,8 @@ static enum vrs_status ask(const struct vrs_recording *a, const char *a_path,
     const struct diff_settings *s = settings;
     struct vrs_diff_options o = options_of(s);
     if (s->limit.ns != 0)
-        return refuse(err, "--fail-over with a time is of profiler traces; of memory snapshots it "
-                           "takes a size or a share");
+        return refuse(err, "--fail-over takes a time for profiler traces and measurements; for "
+                           "memory snapshots it takes a size or a share");
     o.about.path = a_path;
     o.b_path = b_path;
     return vrs_diff(a, b, &o, ret, err);
@@ -133,17 +134,18 @@ static enum vrs_status refuse_options(const struct diff_settings *s, const char 
     const char *of_snapshots = snapshot_option(s);
     char words[120];
     if (of_snapshots != NULL) {
-        snprintf(words, sizeof words, "%s is of memory snapshots, and these are %s", of_snapshots,
+        snprintf(words, sizeof words, "%s is for memory snapshots; A and B are %s", of_snapshots,
                  files);
         return refuse(err, words);
     }
     if (option != NULL) {
-        snprintf(words, sizeof words, "%s is not of %s, and these are some", option, files);
+        snprintf(words, sizeof words, "%s cannot be used with %s, which A and B are", option,
+                 files);
         return refuse(err, words);
     }
     if (s->limit.bytes != 0) {
         snprintf(words, sizeof words,
-                 "--fail-over with a size is of memory snapshots; of %s it takes a time, as 5ms, "
+                 "--fail-over takes a size for memory snapshots; for %s it takes a time, as 5ms, "
                  "or a share",
                  files);
         return refuse(err, words);

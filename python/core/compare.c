@@ -78,8 +78,8 @@ static bool read_limit(struct core_state *state, const char *text, struct vrs_fa
     *ret = (struct vrs_fail_over){ 0 };
     if (text == NULL || (vrs_read_fail_over(text, ret) && ret->bytes == 0))
         return true;
-    (void)raise_usage(state, "fail_over takes a time, as \"5ms\", or a share of what was before, as "
-                             "\"5%\"");
+    (void)raise_usage(state, "fail_over takes a time, as \"5ms\", or a share of what was before, "
+                             "as \"5%\"");
     return false;
 }
 
@@ -102,10 +102,10 @@ static bool check_kinds(struct core_state *state, const struct side *a, const st
     if ((a->trace != NULL) == (b->trace != NULL))
         return true;
     (void)raise_usage(state, a->trace != NULL
-                                 ? "before is a profiler trace and after a measurement, which have "
-                                   "nothing that could be compared; give two of one kind"
-                                 : "before is a measurement and after a profiler trace, which have "
-                                   "nothing that could be compared; give two of one kind");
+                                 ? "before is a profiler trace and after a measurement, which "
+                                   "cannot be compared; give two of one kind"
+                                 : "before is a measurement and after a profiler trace, which "
+                                   "cannot be compared; give two of one kind");
     return false;
 }
 
@@ -121,7 +121,7 @@ static bool check_repeats(struct core_state *state, const struct side *a,
                           const struct repeats *again)
 {
     if (again->count > 0 && a->trace != NULL)
-        (void)raise_usage(state, "again is of measurements; traces are compared by their steps");
+        (void)raise_usage(state, "again is for measurements; traces are compared by their steps");
     for (uint32_t i = 0; i < again->count && PyErr_Occurred() == NULL; i++)
         if (again->measurement[i] == NULL)
             return refuse_side(state, &again->at[i],

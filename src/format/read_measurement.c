@@ -19,8 +19,8 @@ static enum vrs_status read_unpacked(struct window *w, const struct limits *limi
         return detect_refuse(w, WANTED_MEASUREMENT, err);
     if (form != FORM_JSON)
         return vrs_fail(err, VRS_UNSUPPORTED,
-                        "no measurement: it is no JSON, as json() of what "
-                        "vramscope.measure_training() gives is");
+                        "no measurement, since it is not JSON; json() of what "
+                        "vramscope.measure_training() gives is one");
     return measurement_from_json(w, limits, ret, err);
 }
 

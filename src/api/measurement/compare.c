@@ -43,7 +43,7 @@ static enum vrs_status take_repeats(const struct vrs_compare_options *o,
                                     struct comparison_question *q, struct vrs_error *err)
 {
     if (o->again_count > VRS_REPEATS_MOST)
-        return vrs_fail(err, VRS_USAGE, "A's program was measured again %u times; %d is the most",
+        return vrs_fail(err, VRS_USAGE, "%u repeats of A's program are given; %d are the most",
                         (unsigned)o->again_count, VRS_REPEATS_MOST);
     for (uint32_t i = 0; i < o->again_count; i++)
         models[i] = &o->again[i]->model;

@@ -324,8 +324,9 @@ static enum vrs_status take_schema(struct reading *r, str schema, uint64_t offse
         return VRS_OK;
     }
     return vrs_fail_at(err, VRS_UNSUPPORTED, offset,
-                       "its schema is none that is compared here, which are " SCHEMA_MEASUREMENT
-                       VERSION_READ " and, around one, " SCHEMA_DIAGNOSIS VERSION_READ);
+                       "its schema is not one that is compared: those are " SCHEMA_MEASUREMENT
+                       VERSION_READ ", and " SCHEMA_DIAGNOSIS VERSION_READ
+                       " with a measurement inside");
 }
 
 static enum vrs_status take_part(struct reading *r, str text, uint64_t offset,
@@ -333,7 +334,7 @@ static enum vrs_status take_part(struct reading *r, str text, uint64_t offset,
 {
     bool is_path = innermost(r)->place == PLACE_PATH;
     if (innermost(r)->index >= PARTS_MOST)
-        return vrs_fail_at(err, VRS_LIMIT, offset, "%s is one more than the %d that are read",
+        return vrs_fail_at(err, VRS_LIMIT, offset, "%s is one too many: %d are read at most",
                            where_of(r).text, PARTS_MOST);
     if (text.len > PART_BYTES_MOST || r->parts.len > PART_BYTES_MOST - text.len)
         return vrs_fail_at(err, VRS_LIMIT, offset, "%s is too long", where_of(r).text);
@@ -365,7 +366,8 @@ static enum vrs_status take_real(struct reading *r, str text, uint64_t offset, d
 {
     double value;
     if (!number_real(text, &value) || !isfinite(value))
-        return vrs_fail_at(err, VRS_CORRUPT, offset, "%s is larger than any number that is kept",
+        return vrs_fail_at(err, VRS_CORRUPT, offset,
+                           "%s is above 1.8e308, the largest number that is read",
                            where_of(r).text);
     if (value < 0)
         return vrs_fail_at(err, VRS_CORRUPT, offset, "%s is below 0", where_of(r).text);
@@ -379,7 +381,7 @@ static enum vrs_status take_count(struct reading *r, str text, uint64_t offset, 
     uint64_t value;
     bool negative;
     if (!number_integer(text, &value, &negative) || negative || value == UNKNOWN_U64)
-        return vrs_fail_at(err, VRS_CORRUPT, offset, "%s is no whole number from 0 on",
+        return vrs_fail_at(err, VRS_CORRUPT, offset, "%s is not a whole number of at least 0",
                            where_of(r).text);
     *to = value;
     return VRS_OK;
@@ -396,7 +398,7 @@ static enum vrs_status take_value(struct reading *r, str text, uint64_t offset,
     }
     if (r->m->value.len < r->m->value.max)
         return vrs_no_memory(err);
-    return vrs_fail_at(err, VRS_LIMIT, offset, "%s is one more than the %d values that are read",
+    return vrs_fail_at(err, VRS_LIMIT, offset, "%s is one too many: %d values are read at most",
                        where_of(r).text, MEASURED_VALUES_MOST);
 }
 
@@ -503,7 +505,7 @@ static enum vrs_status key(void *self, str key, uint64_t offset, bool *ret_take,
             continue;
         f->at = &kind->member[i];
         if ((f->seen & 1u << i) != 0)
-            return vrs_fail_at(err, VRS_CORRUPT, offset, "%s stands there twice",
+            return vrs_fail_at(err, VRS_CORRUPT, offset, "%s is given twice",
                                where_of(r).text);
         f->seen |= 1u << i;
         *ret_take = true;
@@ -511,7 +513,7 @@ static enum vrs_status key(void *self, str key, uint64_t offset, bool *ret_take,
     }
     if (f->place == PLACE_UNTOLD)
         return vrs_fail_at(err, VRS_CORRUPT, offset,
-                           "the first member of %s is not its schema, which tells what it is",
+                           "the first member of %s is not \"schema\", which says what it is",
                            where_of(r).text);
     return VRS_OK;
 }
@@ -610,7 +612,7 @@ static enum vrs_status keep_row(struct reading *r, enum place ended, uint64_t of
     if ((ended == PLACE_TIME && has_time(m, r->time.row.name)) ||
         (ended == PLACE_FIGURE && has_figure(m, r->figure.name)) ||
         (ended == PLACE_PHASE && has_phase(m, &r->phase)))
-        return vrs_fail_at(err, VRS_CORRUPT, offset, "%s has the name of a row before it",
+        return vrs_fail_at(err, VRS_CORRUPT, offset, "%s has the same name as a row before it",
                            where_of(r).text);
     bool is_kept = true;
     uint32_t len = 0;
@@ -629,7 +631,7 @@ static enum vrs_status keep_row(struct reading *r, enum place ended, uint64_t of
         return VRS_OK;
     if (len < MEASURED_ROWS_MOST)
         return vrs_no_memory(err);
-    return vrs_fail_at(err, VRS_LIMIT, offset, "%s is one more than the %d rows that are read",
+    return vrs_fail_at(err, VRS_LIMIT, offset, "%s is one too many: %d rows are read at most",
                        where_of(r).text, MEASURED_ROWS_MOST);
 }
 
@@ -691,7 +693,7 @@ static enum vrs_status check_end(const struct reading *r, struct window *w,
     while (window_need(w, 1)) {
         if (!is_blank(*w->at))
             return vrs_fail_at(err, VRS_CORRUPT, window_offset(w),
-                               "something stands behind the measurement");
+                               "the measurement ends here, and the file goes on");
         w->at++;
     }
     return window_status(w, err);

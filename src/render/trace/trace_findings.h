@@ -12,7 +12,8 @@
 #include "render/write/human.h"
 
 /* One finding for one line: "DATA-1: 415 ms of …; at most 83.0 ms a step to gain, 415 ms in the 5
- * recorded: give the loader …".  A page that has room for some leaves out those of trace_finding_repeats. */
+ * recorded: give the loader …".  A page that has room for some leaves out those of
+ * trace_finding_repeats. */
 void trace_finding_words(struct buf *to, const struct style *style,
                          const struct trace_finding *finding);
 

@@ -12,7 +12,8 @@ try compare $one $one $one
 try compare measurements $one
 try compare $one measurements
 try compare measurements
-try diff measurements train.pickle
+mkdir "$OLDPWD/two" && cp oom.pickle train.pickle "$OLDPWD/two"
+try diff "$OLDPWD/two" train.pickle
 try compare --again measurements $one $one
 try compare --fail-over 5x $one $one
 try compare $one train.pickle

@@ -129,7 +129,7 @@ def test_a_repeat_that_is_not_like_the_program_is_said(tmp_path):
 def test_what_is_no_repeat():
     good = measured()
     latency = vramscope.measure_latency(lambda: None, iterations=1)
-    for sides, again, words in (((good, good), [latency], "repeat 1 of it measured different things"),
+    for sides, again, words in (((good, good), [latency], "repeat 1 measured another thing than A"),
                                 ((good, good), [TRACE], "no trace or snapshot"),
                                 ((good, good), [good] * 17, "16 measurements at most"),
                                 ((TRACE, TRACE), [good], "traces are compared by their steps")):
@@ -288,7 +288,7 @@ def test_what_cannot_be_compared(tmp_path):
     wrong = tmp_path / "wrong.json"
     wrong.write_text(good.json().replace('"count": 40', '"count": -1'))
     for before, after, status, words in (
-            (good, TRACE, "usage", "nothing that could be compared"), (TRACE, good, "usage", "nothing that could be compared"),
+            (good, TRACE, "usage", "which cannot be compared"), (TRACE, good, "usage", "which cannot be compared"),
             (good, ROOT / "examples" / "oom.pickle", "usage", "Recording.diff"), (good, wrong, "corrupt", "times\\[0\\].count"),
             (good, tmp_path / "missing", "io", "missing"),
             (good, vramscope.measure_latency(lambda: None, iterations=1), "usage", "measured different things")):

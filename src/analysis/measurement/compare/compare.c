@@ -395,8 +395,8 @@ static enum vrs_status check_kinds(const struct comparison_question *q, struct v
     for (uint32_t i = 0; i < q->repeats; i++)
         if (!str_equal(q->a->what, q->again[i]->what))
             return vrs_fail(err, VRS_USAGE,
-                            "A and repeat %u of it measured different things, as their members "
-                            "\"what\" say; a repeat is A's program, measured again",
+                            "repeat %u measured another thing than A, as their members \"what\" "
+                            "say; a repeat is A's program, measured again",
                             (unsigned)(i + 1));
     return VRS_OK;
 }

@@ -142,36 +142,38 @@ static void every_member_that_is_wrong_is_named(void **state)
         { TIMES("{" STEP ", \"median\": [2]}"), "\"times[0].median\" is a list" },
         { TIMES("{" STEP ", \"median\": {}}"), "\"times[0].median\" is an object" },
         { TIMES("{" STEP ", \"median\": true}"), "\"times[0].median\" is true or false" },
-        { TIMES("{" STEP ", \"median\": 1e999}"), "\"times[0].median\" is larger than any number" },
+        { TIMES("{" STEP ", \"median\": 1e999}"),
+          "\"times[0].median\" is above 1.8e308, the largest number" },
         { TIMES("{" STEP ", \"median\": -1}"), "\"times[0].median\" is below 0" },
         { TIMES("{" STEP ", \"median\": 1, \"median\": 1}"),
-          "\"times[0].median\" stands there twice" },
+          "\"times[0].median\" is given twice" },
         { TIMES("{" STEP "}"), "\"times[0]\" has no member \"median\"" },
         { TIMES("{" STEP ", \"median\": 1, \"values\": [1, NaN]}"),
           "\"times[0].values[1]\" is null, and should be a number" },
         { TIMES("{" STEP ", \"median\": 1, \"values\": [1, -Infinity]}"),
           "\"times[0].values[1]\" is null" },
         { TIMES("{" STEP ", \"median\": 1, \"values\": [1e400]}"),
-          "\"times[0].values[0]\" is larger than any number" },
+          "\"times[0].values[0]\" is above 1.8e308, the largest number" },
         { TIMES("{" STEP ", \"median\": 1, \"values\": [[1]]}"),
           "\"times[0].values[0]\" is a list" },
         { TIMES("{" STEP ", \"median\": 1, \"values\": null}"),
           "\"times[0].values\" is null, and should be a list" },
         { TIMES("{" STEP ", \"median\": 1, \"values\": [1], \"values\": [1]}"),
-          "\"times[0].values\" stands there twice" },
-        { TIMES(TIME ", " TIME), "\"times[1]\" has the name of a row before it" },
+          "\"times[0].values\" is given twice" },
+        { TIMES(TIME ", " TIME), "\"times[1]\" has the same name as a row before it" },
         { TIMES(TIME ", 7"), "\"times[1]\" is a number, and should be an object" },
         { TIMES("{\"name\": null}"), "\"times[0].name\" is null, and should be a text" },
-        { TIMES("{\"count\": 1.5}"), "\"times[0].count\" is no whole number" },
-        { TIMES("{\"count\": -1}"), "\"times[0].count\" is no whole number" },
-        { TIMES("{\"count\": 18446744073709551616}"), "\"times[0].count\" is no whole number" },
-        { DOCUMENT("", "", FIGURE ", " FIGURE, "{}"), "\"figures[1]\" has the name" },
+        { TIMES("{\"count\": 1.5}"), "\"times[0].count\" is not a whole number of at least 0" },
+        { TIMES("{\"count\": -1}"), "\"times[0].count\" is not a whole number of at least 0" },
+        { TIMES("{\"count\": 18446744073709551616}"),
+          "\"times[0].count\" is not a whole number of at least 0" },
+        { DOCUMENT("", "", FIGURE ", " FIGURE, "{}"), "\"figures[1]\" has the same name" },
         { DOCUMENT("", "", "{\"name\": \"x\"}", "{}"), "\"figures[0]\" has no member \"unit\"" },
-        { DOCUMENT("", PHASE ", " PHASE, "", "{}"), "\"phases[1]\" has the name" },
+        { DOCUMENT("", PHASE ", " PHASE, "", "{}"), "\"phases[1]\" has the same name" },
         { DOCUMENT("", "{\"path\": [7]}", "", "{}"),
           "\"phases[0].path[0]\" is a number, and should be a text" },
         { DOCUMENT("", "{\"path\": [], \"peak_bytes\": 1e3}", "", "{}"),
-          "\"phases[0].peak_bytes\" is no whole number" },
+          "\"phases[0].peak_bytes\" is not a whole number of at least 0" },
         { DOCUMENT("", "", "", "[]"), "\"conditions\" is a list, and should be an object" },
         { DOCUMENT("", "", "", "{\"model\": 7}"), "\"conditions.model\" is a number" },
         { DOCUMENT("", "", "", "{\"batch_size\": \"7\"}"),
@@ -179,9 +181,9 @@ static void every_member_that_is_wrong_is_named(void **state)
         { DOCUMENT("", "", "", "{\"input_shape\": [\"x\"]}"),
           "\"conditions.input_shape[0]\" is a text" },
         { DOCUMENT("", "", "", "{\"gpu\": null, \"gpu\": null}"),
-          "\"conditions.gpu\" stands there twice" },
+          "\"conditions.gpu\" is given twice" },
         { "{" SCHEMA "}", "the document has no member \"what\"" },
-        { "{" SCHEMA ", " SCHEMA "}", "\"schema\" stands there twice" },
+        { "{" SCHEMA ", " SCHEMA "}", "\"schema\" is given twice" },
         { "{" SCHEMA ", \"times\": {}}", "\"times\" is an object, and should be a list" },
         { "{\"what\": \"training\", " SCHEMA "}", "the first member of the document" },
         { "{}", "the document has no member \"schema\"" },
@@ -194,7 +196,7 @@ static void every_member_that_is_wrong_is_named(void **state)
         { "{\"schema\": \"vramscope.diagnosis/1\", \"measurement\": {" SCHEMA
           ", \"what\": 7}}",
           "\"measurement.what\" is a number" },
-        { TIMES("") " 7", "something stands behind the measurement" },
+        { TIMES("") " 7", "the measurement ends here, and the file goes on" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
@@ -332,13 +334,15 @@ static void thinned_values_tell_the_ends(void **state)
 static void what_is_no_measurement_is_refused(void **state)
 {
     (void)state;
-    check_wrong("{\"schema\": \"vramscope.measurement/2\"}", VRS_UNSUPPORTED, "its schema is none");
+    check_wrong("{\"schema\": \"vramscope.measurement/2\"}", VRS_UNSUPPORTED,
+                "its schema is not one that is compared");
     check_wrong("{\"schema\": \"vramscope.measurement/12\"}", VRS_UNSUPPORTED,
-                "its schema is none");
-    check_wrong("{\"schema\": \"vramscope.leaks/1\"}", VRS_UNSUPPORTED, "its schema is none");
+                "its schema is not one that is compared");
+    check_wrong("{\"schema\": \"vramscope.leaks/1\"}", VRS_UNSUPPORTED,
+                "its schema is not one that is compared");
     check_wrong("{\"schema\": \"vramscope.diagnosis/1\", \"measurement\": {\"schema\": "
                 "\"vramscope.diagnosis/1\"}}",
-                VRS_UNSUPPORTED, "its schema is none");
+                VRS_UNSUPPORTED, "its schema is not one that is compared");
     check_wrong("<html>", VRS_UNSUPPORTED, "no measurement");
     check_wrong("\x80\x04", VRS_UNSUPPORTED, "no measurement");
     check_wrong("just text", VRS_UNSUPPORTED, "neither JSON nor HTML");
@@ -370,16 +374,16 @@ static void too_much_is_refused(void **state)
                                 "%s{\"name\": \"%d\", \"unit\": \"\", \"clock\": null, "
                                 "\"value\": 1}",
                                 i == 0 ? "" : ", ", i);
-    check_wrong(text, VRS_LIMIT, "\"figures[1000]\" is one more than the 1000 rows");
+    check_wrong(text, VRS_LIMIT, "\"figures[1000]\" is one too many: 1000 rows are read");
     len = (size_t)snprintf(text, sizeof text, "{" SCHEMA ", \"times\": [{\"values\": [0");
     for (int i = 0; i < MEASURED_VALUES_MOST; i++)
         len += (size_t)snprintf(text + len, sizeof text - len, ",0");
     snprintf(text + len, sizeof text - len, "]");
-    check_wrong(text, VRS_LIMIT, "\"times[0].values[1048576]\" is one more than");
+    check_wrong(text, VRS_LIMIT, "\"times[0].values[1048576]\" is one too many: ");
     len = (size_t)snprintf(text, sizeof text, "{" SCHEMA ", \"phases\": [{\"path\": [\"\"");
     for (int i = 0; i < 64; i++)
         len += (size_t)snprintf(text + len, sizeof text - len, ",\"\"");
-    check_wrong(text, VRS_LIMIT, "\"phases[0].path[64]\" is one more than");
+    check_wrong(text, VRS_LIMIT, "\"phases[0].path[64]\" is one too many: ");
     len = (size_t)snprintf(text, sizeof text, "{" SCHEMA ", \"phases\": [{\"path\": [\"x\", \"");
     memset(text + len, 'x', 1 << 16);
     snprintf(text + len + (1 << 16), 8, "\"");

@@ -91,7 +91,7 @@ static void what_the_program_does(void **state)
     traced_end(&m);
 }
 
-/* Of two steps of 100 all of it lies in them; else a device that is idle for longer than they take. */
+/* All of it lies in two steps of 100; else a device is idle for longer than they take. */
 static void a_gain_is_parted_among_steps(void **state)
 {
     (void)state;
@@ -110,9 +110,10 @@ static void a_gain_is_parted_among_steps(void **state)
     assert_int_equal(data->steps, 2);
     assert_int_equal(data->gain_step_ns, 61);
     traced_end(&m);
-    traced_study_of(&m, "annotation ProfilerStep#1 1/1 0+100; annotation ProfilerStep#2 1/1 100+100; "
-                        "runtime cudaLaunchKernel 1/1 10+2 c1; kernel a 0/7 20+10 c1; "
-                        "runtime cudaLaunchKernel 1/1 110+2 c2; kernel b 0/7 1000+10 c2");
+    traced_study_of(&m,
+                    "annotation ProfilerStep#1 1/1 0+100; annotation ProfilerStep#2 1/1 100+100; "
+                    "runtime cudaLaunchKernel 1/1 10+2 c1; kernel a 0/7 20+10 c1; "
+                    "runtime cudaLaunchKernel 1/1 110+2 c2; kernel b 0/7 1000+10 c2");
     make(&m, NULL, &r);
     const struct trace_finding *low = find(&r, "GPU-LOW");
     assert_non_null(low);
