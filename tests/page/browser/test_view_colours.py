@@ -75,3 +75,20 @@ def test_flame_takes_no_colour_of_a_category(pages):
       for (const pixel of data) often.set(pixel, (often.get(pixel) || 0) + 1);
       return [...often].filter(([, n]) => n > 200).map(([p]) => [p & 255, p >> 8 & 255, p >> 16 & 255, p >>> 24].join()); })()""")
     assert len(cells) > 2 and not of_categories & set(cells), cells
+
+
+def test_what_leaks_is_shown_in_a_colour_of_its_own(pages):
+    page = pages(EXAMPLES / "leak.pickle", fragment="#v=1&by=category")
+    page.press("6")
+    page.says("#view", "per step")
+    page.press_on("#view > :not([hidden]) tr[data-row] td:last-child button")
+    page.settled()
+    assert page.state()["by"] == "site" and page.state()["q"].startswith("site")
+    colours = page.ask("""(() => { const one = document.querySelector('#view > :not([hidden]) .plot canvas');
+      const copy = new OffscreenCanvas(one.width, one.height).getContext('2d', { willReadFrequently: true });
+      copy.drawImage(one, 0, 0);
+      const data = copy.getImageData(0, 0, one.width, one.height).data;
+      let coloured = 0;
+      for (let i = 0; i < data.length; i += 4) coloured += Math.max(data[i], data[i + 1], data[i + 2]) - Math.min(data[i], data[i + 1], data[i + 2]) > 40;
+      return coloured / (data.length / 4); })()""")
+    assert colours > 0.05

@@ -54,7 +54,7 @@ function columnsOf(store, look) {
     { id: 'first', name: 'first seen' },
     bytesColumn('total', 'so far'),
     { id: 'show', name: '', fixed: true, value: () => null, text: () => '',
-      cell: (row) => button('show', () => store.jump({ view: 'stack', by: 'category',
+      cell: (row) => button('show', () => store.jump({ view: 'stack', by: 'site',
         query: siteTerm(row.name), only: false })) },
   ];
 }
