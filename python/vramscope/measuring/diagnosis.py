@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from typing import Any, cast
 
 from vramscope import _core, files
 from vramscope.measuring import profiled
 from vramscope.measuring.clocks import Clock, clock_for
+from vramscope.measuring.document import Document
 from vramscope.measuring.measure import Measurement, check_counts
 from vramscope.measuring.mode import in_mode
 from vramscope.measuring.training_loop import Batches, Counts, Part, measure, parts_of
@@ -25,9 +26,10 @@ __all__ = ["Diagnosis", "diagnose"]
 _BASELINE_SHARE = 0.6
 
 
-class Diagnosis(Mapping[str, Any]):
+class Diagnosis(Document):
     """What diagnose() found: a mapping of its JSON document, with one page of text.
 
+    docs/schema/diagnosis.schema.json describes the document, and save(path) writes it to a file.
     Members: `schema`, `tool`; `measurement`, the baseline as a Measurement has it; `bottleneck`, with
     `kind` ("data", "device", "host", "mixed" or "unknown"), `text`, `evidence` and `threshold`;
     `training`, the times that it was judged by; `trace`, what Trace.report() says of the recorded
@@ -51,45 +53,19 @@ class Diagnosis(Mapping[str, Any]):
                  seconds: dict[str, float], notes: list[str]) -> None:
         self.measurement, self.trace = measurement, trace
         self._method = method
-        self._document: dict[str, Any] = {
+        document: dict[str, Any] = {
             "schema": "vramscope.diagnosis/1", "tool": _core.version(),
             "measurement": dict(measurement), "bottleneck": method["bottleneck"],
             "training": method["training"],
             "trace": None if trace is None else trace.report().to_dict(),
             "seconds": seconds, "notes": notes}
-        self._document["checklist"] = _checklist(self._document)
-
-    def __getitem__(self, key: str) -> Any:
-        return self._document[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._document)
-
-    def __len__(self) -> int:
-        return len(self._document)
+        document["checklist"] = _checklist(document)
+        super().__init__(document, measurement["conditions"])
 
     @property
     def kind(self) -> str:
         """The kind of bottleneck: "data", "device", "host", "mixed" or "unknown"."""
         return cast(str, self["bottleneck"]["kind"])
-
-    def json(self) -> str:
-        """The document, as docs/schema/diagnosis.schema.json describes it."""
-        import json
-        return json.dumps(self._document, indent=2)
-
-    def save(self, path: files.Path) -> None:
-        """Writes the document to a file at `path`, which `vramscope compare` reads.
-
-        >>> import vramscope, os, tempfile
-        >>> from vramscope import sim
-        >>> with sim.Device() as device, tempfile.TemporaryDirectory() as folder:
-        ...     found = vramscope.diagnose(None, [1] * 9, step=lambda batch: device.advance(1_000_000))
-        ...     found.save(os.path.join(folder, "before.json"))
-        ...     os.listdir(folder)
-        ['before.json']
-        """
-        files.write_whole(path, self.json() + "\n")
 
     def text(self, **how: Any) -> str:
         """The page for people: baseline, kind, components, operators, what to change, how to verify.
@@ -103,9 +79,6 @@ class Diagnosis(Mapping[str, Any]):
         width = how.get("width") or 80
         return self._method.text(**how) + "\n".join(
             _labelled(*line, width, bool(how.get("ascii"))) for line in lines)
-
-    def __str__(self) -> str:
-        return self.text()
 
 
 def _checklist(found: dict[str, Any]) -> dict[str, bool]:

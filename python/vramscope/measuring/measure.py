@@ -8,11 +8,12 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from vramscope import _core, backends
 from vramscope.measuring.clocks import Clock, clock_for, device_of
+from vramscope.measuring.document import Document
 
 __all__ = ["Measurement", "conditions", "measure_latency", "measure_training",
            "measure_utilisation", "memory_summary", "no_grad", "profiler_range"]
@@ -109,9 +110,10 @@ def _parameters(model: Any) -> Iterable[Any]:
     return parameters() if callable(parameters) else ()
 
 
-class Measurement(Mapping[str, Any]):
+class Measurement(Document):
     """What was measured: a mapping of its JSON document, with a text.
 
+    docs/schema/measurement.schema.json describes the document, and save(path) writes it to a file.
     Members: `schema`, `tool`, `what`; `times`, a row for each thing that was timed, with its
     `values` after the warm-up (of more than 4096 so many, spread evenly); `phases`, rows of memory
     as Profiler.summary() has them; `figures`, each with `name`, `unit`, `clock` ("device", "host",
@@ -131,18 +133,9 @@ class Measurement(Mapping[str, Any]):
 
     def __init__(self, what: str, times: list[dict[str, Any]], phases: list[dict[str, Any]],
                  figures: list[dict[str, Any]], under: dict[str, Any], notes: list[str]) -> None:
-        self._document = {"schema": "vramscope.measurement/1", "tool": _core.version(),
+        super().__init__({"schema": "vramscope.measurement/1", "tool": _core.version(),
                           "what": what, "times": times, "phases": phases, "figures": figures,
-                          "conditions": under, "notes": notes}
-
-    def __getitem__(self, key: str) -> Any:
-        return self._document[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._document)
-
-    def __len__(self) -> int:
-        return len(self._document)
+                          "conditions": under, "notes": notes}, under)
 
     def time(self, name: str) -> dict[str, Any]:
         """The row of `times` of a name; KeyError where there is none."""
@@ -160,18 +153,10 @@ class Measurement(Mapping[str, Any]):
         there = ", ".join(row["name"] for row in self[rows]) or "none"
         raise KeyError(f"there is no {name!r} among the {rows}: {there}")
 
-    def json(self) -> str:
-        """The document, as docs/schema/measurement.schema.json describes it."""
-        import json
-        return json.dumps(self._document, indent=2)
-
     def text(self) -> str:
         """Tables for people."""
         from vramscope.measuring import measure_text
         return measure_text.text_of(self._document)
-
-    def __str__(self) -> str:
-        return self.text()
 
 
 def _values(times: list[float]) -> list[float]:

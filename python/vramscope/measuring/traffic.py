@@ -8,11 +8,12 @@ from __future__ import annotations
 import importlib
 import statistics
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, cast
 
 from vramscope import _core
 from vramscope.measuring.clocks import Clock, clock_for, device_of
+from vramscope.measuring.document import Document
 from vramscope.measuring.measure import _move, check_counts, conditions, no_grad
 from vramscope.measuring.mode import in_mode
 from vramscope.measuring.profiled import NO_PROFILER, profile_call
@@ -27,9 +28,10 @@ _COPIES = 7
 _ROWS = 20
 
 
-class Traffic(Mapping[str, Any]):
+class Traffic(Document):
     """What measure_traffic() found: a mapping of its JSON document, with a text.
 
+    docs/schema/traffic.schema.json describes the document, and save(path) writes it to a file.
     Members: `schema`, `tool`; `copy`, with `bytes` that were copied at once, `clock`, and
     `bytes_per_second`, read and written; `operators`, those that moved most first, each with `name`,
     `calls` of one call of the model, `bytes` of the tensors that these read and write, `seconds` that
@@ -48,22 +50,8 @@ class Traffic(Mapping[str, Any]):
 
     def __init__(self, copy: dict[str, Any], operators: list[dict[str, Any]],
                  under: dict[str, Any], notes: list[str]) -> None:
-        self._document = {"schema": "vramscope.traffic/1", "tool": _core.version(), "copy": copy,
-                          "operators": operators, "conditions": under, "notes": notes}
-
-    def __getitem__(self, key: str) -> Any:
-        return self._document[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._document)
-
-    def __len__(self) -> int:
-        return len(self._document)
-
-    def json(self) -> str:
-        """The document, as docs/schema/traffic.schema.json describes it."""
-        import json
-        return json.dumps(self._document, indent=2)
+        super().__init__({"schema": "vramscope.traffic/1", "tool": _core.version(), "copy": copy,
+                          "operators": operators, "conditions": under, "notes": notes}, under)
 
     def text(self) -> str:
         """A table for people."""
@@ -80,9 +68,6 @@ class Traffic(Mapping[str, Any]):
         if len(rows) > _ROWS:
             lines.append(f"and {len(rows) - _ROWS} more")
         return "\n".join([*lines, *self["notes"]])
-
-    def __str__(self) -> str:
-        return self.text()
 
 
 def _or_dash(value: float | None, factor: float, form: str, behind: str = "") -> str:
