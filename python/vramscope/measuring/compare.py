@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 import os
-from typing import cast
+from collections.abc import Mapping
+from typing import Any, cast
 
 from vramscope import _core
+from vramscope.measuring.arguments import refused
 from vramscope.measuring.measure import Measurement
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
@@ -37,8 +39,9 @@ def compare(before: Measurement | Diagnosis | _core.Trace | Path,
     that is more than the noise; the Result's own `verdict` is False where it is exceeded or cannot
     be compared.
 
-    Raises vramscope.Error, which names the argument, for a file that cannot be read, for two of different kinds and for
-    memory snapshots, which Recording.diff() compares; ValueError for a Trace that is closed.
+    Raises vramscope.Error, which names the argument, for a file that cannot be read, for two of
+    different kinds and for memory snapshots, which Recording.diff() compares; ValueError for a Trace
+    that is closed; TypeError for arguments of another type.
 
     >>> import vramscope
     >>> made = vramscope.compare("examples/measurements/before.json",
@@ -54,22 +57,28 @@ def compare(before: Measurement | Diagnosis | _core.Trace | Path,
     >>> made["verdict"], made["times"][-1]["between_runs"] > 0
     ('faster', True)
     """
-    if isinstance(again, (str, bytes, os.PathLike, Measurement)) or hasattr(again, "measurement"):
-        raise TypeError("again takes a list of measurements")
+    if fail_over is not None and not isinstance(fail_over, str):
+        raise refused("fail_over", "a time, as \"5ms\", a share, as \"5%\", or None", fail_over)
     return _core._compare(_side("before", before), _side("after", after),
-                          [_side(f"again[{i}]", each) for i, each in enumerate(again)], fail_over)
+                          [_side(f"again[{at}]", each) for at, each in enumerate(_listed(again))],
+                          fail_over)
 
 
-def _side(name: str,
-          given: Measurement | Diagnosis | _core.Trace | Path) -> str | bytes | _core.Trace:
+def _listed(again: Any) -> Iterable[Any]:
+    """What is iterable and no side of its own."""
+    if (isinstance(again, (str, bytes, os.PathLike, Mapping, _core.Trace)) or
+            not hasattr(again, "__iter__")):
+        raise refused("again", "a list of measurements", again)
+    return cast("Iterable[Any]", again)
+
+
+def _side(name: str, given: Any) -> str | bytes | _core.Trace:
     """A path as str, the JSON of a measurement as bytes, a trace as it is."""
     if isinstance(given, _core.Trace):
         return given
     measured = getattr(given, "measurement", given)
     if isinstance(measured, Measurement):
         return measured.json().encode()
-    try:
-        return os.fsdecode(cast("Path", given))
-    except TypeError:
-        raise TypeError(f"{name} is a Measurement, a Diagnosis, a Trace or a path, not "
-                        f"{type(given).__name__}") from None
+    if isinstance(given, (str, bytes, os.PathLike)):
+        return os.fsdecode(given)
+    raise refused(name, "a Measurement, a Diagnosis, a Trace or the path of one", given)

@@ -14,9 +14,11 @@ from typing import Any, cast
 
 from vramscope import _core, files
 from vramscope.measuring import profiled
+from vramscope.measuring.arguments import (check_calls, check_counts, check_loader, check_owner,
+                                           check_place, check_seconds, check_training, refused)
 from vramscope.measuring.clocks import Clock, clock_for
 from vramscope.measuring.document import Document
-from vramscope.measuring.measure import Measurement, check_counts
+from vramscope.measuring.measure import Measurement
 from vramscope.measuring.mode import in_mode
 from vramscope.measuring.training_loop import Batches, Counts, Part, measure, parts_of
 
@@ -102,6 +104,8 @@ class _Teller:
 
     def __init__(self, progress: Callable[[str], object] | bool | None) -> None:
         self._tell: Callable[[str], object] | None = None
+        if not (progress is None or isinstance(progress, bool) or callable(progress)):
+            raise refused("progress", "a function, True, False or None", progress)
         if callable(progress):
             self._tell = progress
         elif progress or (progress is None and sys.stderr is not None and sys.stderr.isatty()):
@@ -162,16 +166,20 @@ def _judged(measurement: Measurement, clock: Clock, trace: _core.Trace | None) -
         workers if isinstance(workers, int) and workers >= 0 else -1, _processors(), trace)
 
 
-def _parts(model: Any, step: Any, criterion: Any, optimizer: Any) -> list[Part]:
+def _parts(model: Any, loader: Any, step: Any, criterion: Any, optimizer: Any) -> list[Part]:
     if step is not None:
         if criterion is not None or optimizer is not None:
             raise ValueError("give step, or criterion and optimizer, which are a step of their own")
+        check_owner(model)
+        check_loader("loader", loader)
+        check_calls(step=step)
         return [("step", step)]
     missing = [name for name, value in (("criterion", criterion), ("optimizer", optimizer))
                if value is None]
     if missing:
         raise ValueError(f"{' and '.join(missing)}: missing; or give step, a function that trains on "
                          "one batch")
+    check_training(model, "loader", loader, criterion, optimizer)
     return parts_of(model, criterion, optimizer)
 
 
@@ -194,9 +202,9 @@ def diagnose(model: Any, loader: Iterable[Any], *, step: Callable[[Any], object]
     is under way is ended after the step that it is in. trace: where the recorded trace is kept.
     progress: is told in words how far it is; None tells a terminal, False nobody.
 
-    What the program's parts raise is raised, and workers are ended before; OSError where `trace`
-    cannot be written. ValueError for counts below 1, and where neither step nor criterion and
-    optimizer are given.
+    What the program's parts raise is raised, and workers are ended before. Before anything runs:
+    OSError where `trace` cannot be written; ValueError for counts below 1, and where neither step nor
+    criterion and optimizer are given; TypeError for arguments of another type.
 
     >>> import vramscope
     >>> from vramscope import sim
@@ -210,10 +218,9 @@ def diagnose(model: Any, loader: Iterable[Any], *, step: Callable[[Any], object]
     ('data', 'loading a batch takes 30.0 ms in the mean, and the step that follows computes for 2.00 ms')
     """
     check_counts(batches=batches, warmup=warmup, steps=steps)
-    profiled.check_place(trace)
-    if not 0 < seconds < math.inf:
-        raise ValueError(f"seconds is a number above 0, not {seconds!r}")
-    parts, tell = _parts(model, step, criterion, optimizer), _Teller(progress)
+    check_place("trace", trace)
+    check_seconds("seconds", seconds)
+    parts, tell = _parts(model, loader, step, criterion, optimizer), _Teller(progress)
     clock = clock_for(model)
     begun, took, notes = clock.host_ns(), dict[str, float](), list[str]()
     loaded = Batches(loader, clock, again=True)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from vramscope import _core, backends
+from vramscope.measuring.arguments import (check_calls, check_counts, check_owner, check_seconds,
+                                           check_training)
 from vramscope.measuring.clocks import Clock, clock_for, device_of
 from vramscope.measuring.document import Document
 
@@ -227,14 +229,6 @@ def _notes(clock: Clock, *more: str) -> list[str]:
     return [*([] if clock.why is None else [f"Times are the host's: {clock.why}."]), *more]
 
 
-def check_counts(**counts: int) -> None:
-    """ValueError for a warm-up below 0, or another count below 1."""
-    for name, count in counts.items():
-        least = 0 if name == "warmup" else 1
-        if count < least:
-            raise ValueError(f"{name} is {least} at least, not {count!r}")
-
-
 def _move(model: Any, value: Any) -> Any:
     place = device_of(model)
     return value.to(place) if place is not None and hasattr(value, "to") else value
@@ -249,7 +243,8 @@ def measure_latency(model: Any, *inputs: Any, iterations: int = 100,
     are counted. warmup: calls before them, which are in no statistics; `first` and `steady_from`
     are of all. Times are in ms, of the device's events, or the host's clock.
 
-    What the model raises is raised; ValueError where `iterations` is below 1 or `warmup` below 0.
+    What the model raises is raised; ValueError where `iterations` is below 1 or `warmup` below 0, and
+    TypeError for arguments of another type, before anything runs.
 
     >>> import vramscope
     >>> from vramscope import sim
@@ -260,6 +255,7 @@ def measure_latency(model: Any, *inputs: Any, iterations: int = 100,
     """
     from vramscope.measuring.mode import in_mode
     check_counts(iterations=iterations, warmup=warmup)
+    check_calls(model=model)
     clock = clock_for(model)
     moved = [_move(model, value) for value in inputs]
     times, busy = [], _Busy(clock)
@@ -286,7 +282,8 @@ def measure_utilisation(step: Callable[[], object], *, seconds: float = 1.0,
     readings in percent, at most ten a second; "device_used_bytes" the memory that all processes use.
     Both are None where the driver does not tell them.
 
-    What step() raises is raised; ValueError where `seconds` is below 0, infinite or no number.
+    What step() raises is raised; ValueError where `seconds` is below 0, infinite or NaN, and
+    TypeError for arguments of another type, before anything runs.
 
     >>> import vramscope
     >>> from vramscope import sim
@@ -296,8 +293,9 @@ def measure_utilisation(step: Callable[[], object], *, seconds: float = 1.0,
     >>> made.text().splitlines()[0]
     'GPU Utilization: 87%, Memory: 0 MB'
     """
-    if not 0 <= seconds < math.inf:
-        raise ValueError(f"seconds is a number of at least 0, not {seconds!r}")
+    check_seconds("seconds", seconds, or_none_at_all=True)
+    check_calls(step=step)
+    check_owner(model)
     clock = clock_for(model)
     busy, begin = _Busy(clock), clock.host_ns()
     for _ in range(_MOST_STEPS):
@@ -324,7 +322,7 @@ def measure_training(model: Any, dataloader: Iterable[Any], *, criterion: Callab
     "loading_to_computing", the share of reserved bytes that is split and can not be given back.
 
     What the program's parts raise is raised; ValueError where `batches` is below 1 or `warmup`
-    below 0.
+    below 0, and TypeError for arguments of another type, before anything runs.
 
     >>> import vramscope
     >>> from vramscope import sim
@@ -343,4 +341,5 @@ def measure_training(model: Any, dataloader: Iterable[Any], *, criterion: Callab
     """
     from vramscope.measuring import training_loop
     check_counts(batches=batches, warmup=warmup)
+    check_training(model, "dataloader", dataloader, criterion, optimizer)
     return training_loop.run(model, dataloader, criterion, optimizer, batches, warmup)

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import _thread
-import errno
 import importlib
 import os
 import sys
@@ -10,8 +9,9 @@ from contextlib import nullcontext
 
 from vramscope import _core
 from vramscope.files import write_whole
+from vramscope.measuring.arguments import check_calls, check_counts, check_place, check_training
 from vramscope.measuring.clocks import clock_for
-from vramscope.measuring.measure import _move, check_counts, no_grad, profiler_range
+from vramscope.measuring.measure import _move, no_grad, profiler_range
 from vramscope.measuring.mode import in_mode
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from vramscope import files
     from vramscope.measuring.training_loop import Part
 
-__all__ = ["activities", "check_place", "profile_call", "profile_training", "profiler_module",
-           "record_steps"]
+__all__ = ["activities", "profile_call", "profile_training", "profiler_module", "record_steps"]
 
 NO_PROFILER = ("torch.profiler alone records operators, and PyTorch is not imported here: run this "
                "where a model of PyTorch is")
@@ -55,17 +54,6 @@ def _needed() -> Any:
     if profiler is None:
         raise _core._usage(NO_PROFILER)
     return profiler
-
-
-def check_place(path: files.Path | None) -> None:
-    """OSError where a trace could not be kept, before anything is recorded."""
-    if path is None:
-        return
-    folder = os.path.dirname(os.path.realpath(os.fsdecode(path)))
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
 
 
 def is_recording() -> bool:
@@ -183,13 +171,17 @@ def profile_training(model: Any, dataloader: Iterable[Any], *, criterion: Callab
     nowhere. The tables of the Trace are those of the framework: ops() as key_averages() has them,
     kernels(), modules(), memory(), findings(), and method(), which says what to look at.
 
-    What the program's parts raise is raised; ValueError where `steps` is below 1 or `warmup` below 0;
-    Error where PyTorch is not imported, or the loader ended before a step was recorded.
+    What the program's parts raise is raised; ValueError where `steps` is below 1 or `warmup` below 0,
+    TypeError for arguments of another type, and OSError where `path` cannot be written, before
+    anything runs; Error where PyTorch is not imported, or the loader ended before a step was recorded.
 
     >>> with vramscope.profile_training(model, loader, criterion=criterion,  # doctest: +SKIP
     ...                                 optimizer=optimizer, path="run.pt.trace.json.gz") as trace:
     ...     print(trace.method())
-    >>> vramscope.profile_training(None, [], criterion=len, optimizer=None)
+    >>> class Optimizer:
+    ...     def step(self): pass
+    ...     def zero_grad(self): pass
+    >>> vramscope.profile_training(abs, [], criterion=len, optimizer=Optimizer())
     Traceback (most recent call last):
     ...
     vramscope.Error: torch.profiler alone records operators, and PyTorch is not imported here: run \
@@ -197,7 +189,8 @@ this where a model of PyTorch is
     """
     from vramscope.measuring.training_loop import Batches, parts_of
     check_counts(steps=steps, warmup=warmup)
-    check_place(path)
+    check_place("path", path)
+    check_training(model, "dataloader", dataloader, criterion, optimizer)
     _needed()
     parts = parts_of(model, criterion, optimizer)
     batches = Batches(dataloader, clock_for(model), again=True)
@@ -225,8 +218,9 @@ def profile_call(model: Any, *inputs: Any, iterations: int = 3, warmup: int = 3,
     None is nowhere. ops(by="shapes") has operators by the shapes of their inputs, modules() the time
     of each module, findings() what slows it down.
 
-    What the model raises is raised; ValueError where `iterations` is below 1 or `warmup` below 0;
-    Error where PyTorch is not imported.
+    What the model raises is raised; ValueError where `iterations` is below 1 or `warmup` below 0,
+    TypeError for arguments of another type, and OSError where `path` cannot be written, before
+    anything runs; Error where PyTorch is not imported.
 
     >>> with vramscope.profile_call(model, batch) as trace:  # doctest: +SKIP
     ...     print(trace.ops(by="shapes"))
@@ -237,7 +231,8 @@ def profile_call(model: Any, *inputs: Any, iterations: int = 3, warmup: int = 3,
 this where a model of PyTorch is
     """
     check_counts(iterations=iterations, warmup=warmup)
-    check_place(path)
+    check_place("path", path)
+    check_calls(model=model)
     _needed()
     clock, moved = clock_for(model), [_move(model, value) for value in inputs]
     count = min(warmup, 1) + iterations

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from vramscope import _core
+from vramscope.measuring.arguments import check_calls, check_counts
 from vramscope.measuring.clocks import Clock, clock_for, device_of
 from vramscope.measuring.document import Document
-from vramscope.measuring.measure import _move, check_counts, conditions, no_grad
+from vramscope.measuring.measure import _move, conditions, no_grad
 from vramscope.measuring.mode import in_mode
 from vramscope.measuring.profiled import NO_PROFILER, profile_call
 
@@ -178,8 +179,9 @@ def measure_traffic(model: Any, *inputs: Any, iterations: int = 5, warmup: int =
     a second. An operator that comes close to that is bound by memory: make its tensors smaller, or
     let one kernel do the work of several.
 
-    What the model raises is raised; ValueError where `iterations` is below 1 or `warmup` below 0;
-    Error where PyTorch is not imported.
+    What the model raises is raised; ValueError where `iterations` is below 1 or `warmup` below 0, and
+    TypeError for arguments of another type, before anything runs; Error where PyTorch is not
+    imported.
 
     >>> print(vramscope.measure_traffic(model, batch))  # doctest: +SKIP
     >>> vramscope.measure_traffic(abs, -1)
@@ -189,6 +191,7 @@ def measure_traffic(model: Any, *inputs: Any, iterations: int = 5, warmup: int =
 this where a model of PyTorch is
     """
     check_counts(iterations=iterations, warmup=warmup)
+    check_calls(model=model)
     torch = sys.modules.get("torch")
     if torch is None:
         raise _core._usage(NO_PROFILER)

@@ -10,6 +10,8 @@ from stand_in import installed
 from stand_in.simulated import Simulated
 from vramscope import _core, sim
 
+OPTIMIZER = types.SimpleNamespace(step=int, zero_grad=int)
+
 
 @pytest.fixture
 def device():
@@ -220,7 +222,7 @@ def test_a_batch_that_is_no_pair(device, batch):
     """Nor is a dict of two keys, on which a training would run with the keys."""
     kind = type(batch).__name__
     with pytest.raises(TypeError, match=r"a batch is a pair of data and target, and the loader gave %s; diagnose\(step" % kind):
-        vramscope.diagnose(types.SimpleNamespace(), [batch] * 2, criterion=len, optimizer=len)
+        vramscope.diagnose(len, [batch] * 2, criterion=len, optimizer=OPTIMIZER)
 
 
 def test_the_kind_is_that_of_the_whole_loop(device):
@@ -286,7 +288,7 @@ def test_a_place_for_the_trace_is_looked_at_first(device, tmp_path):
 
 
 @pytest.mark.parametrize("call", (
-    lambda: vramscope.profile_call(len, []), lambda: vramscope.profile_training(None, [], criterion=len, optimizer=len)))
+    lambda: vramscope.profile_call(len, []), lambda: vramscope.profile_training(len, [], criterion=len, optimizer=OPTIMIZER)))
 def test_operators_need_torch(device, call):
     with pytest.raises(vramscope.Error, match="torch.profiler alone records operators"):
         call()
