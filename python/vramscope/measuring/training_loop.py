@@ -161,52 +161,85 @@ class Counts(NamedTuple):
     until_ns: int | None = None
 
 
-def measure(parts: list[Part], model: Any, batches: Batches, counts: Counts, clock: Clock,
-            dataloader: Any) -> Measurement:
-    """Trains on batches by these parts: what measure_training() and diagnose() tell of it."""
-    busy, ended, under, warmup, loaded_warm = _Busy(clock), None, None, counts.warmup, 0
-    out_of_time = False
-    with Profiler(clock.device) as profiler:
-        loop = _Loop(parts, clock, profiler)
-        began, anew_ms = clock.mark(), 0.0
-        for number in range(warmup + counts.batches):
-            if number == warmup:
-                began, anew_ms = clock.mark(), batches.anew_ms
-            out_of_time = counts.until_ns is not None and clock.host_ns() >= counts.until_ns
-            if out_of_time:
-                break
-            batch = next(batches, _END)
-            if batch is _END:
-                break
-            if number < warmup:
-                loaded_warm = len(batches.times)
-            if under is None:
-                under = conditions(model, first_of(batch), dataloader=dataloader)
-            loop.step(batch)
-            busy.look()
-            if number >= warmup:
-                ended = clock.mark()
+class _Trained:
+    """How far a training came."""
+
+    under: dict[str, Any] | None = None  # the conditions of its first batch; None: there was none
+    loaded_warm = 0  # times of loading that are the warm-up's
+    elapsed_ms: float | None = None  # of the loop behind the warm-up; None: no step is counted
+    is_over = False  # before all batches that were asked for
+    out_of_time = False  # which is why
+
+
+def _in_time(batches: Batches, count: int, until_ns: int | None, clock: Clock,
+             trained: _Trained) -> Iterator[Any]:
+    """So many batches; fewer where the loader, or the time, has ended."""
+    for _ in range(count):
+        trained.out_of_time = until_ns is not None and clock.host_ns() >= until_ns
+        batch = _END if trained.out_of_time else next(batches, _END)
+        if batch is _END:
+            trained.is_over = True
+            return
+        yield batch
+
+
+def _train(loop: _Loop, busy: _Busy, batches: Batches, counts: Counts, clock: Clock,
+           conditions_of: Callable[[Any], dict[str, Any]]) -> _Trained:
+    """Trains on the batches of the warm-up, then on those that count."""
+    trained = _Trained()
+
+    def step(batch: Any) -> None:
+        if trained.under is None:
+            trained.under = conditions_of(batch)
+        loop.step(batch)
+        busy.look()
+    for batch in _in_time(batches, counts.warmup, counts.until_ns, clock, trained):
+        trained.loaded_warm = len(batches.times)
+        step(batch)
+    if not trained.is_over:
+        began, ended, anew_ms = clock.mark(), None, batches.anew_ms
+        for batch in _in_time(batches, counts.batches, counts.until_ns, clock, trained):
+            step(batch)
+            ended = clock.mark()
         clock.wait()
-        elapsed_ms = None
         if ended is not None:  # a loader that began anew is no part of the loop
-            elapsed_ms = clock.milliseconds(began, ended) - (batches.anew_ms - anew_ms)
-        stats = clock.backend.stats(clock.device)
-        phases = profiler.summary().rows
-    times = [_time("data", "host", batches.times, loaded_warm),
-             *(_time(name, clock.kind, values, warmup) for name, values in loop.times.items())]
-    figures = [*_throughputs(loop, batches.times[loaded_warm:], clock, warmup, elapsed_ms),
-               _figure("inactive_split_ratio", "ratio", None,
-                       _ratio(stats["inactive_split_bytes"], stats["reserved_bytes"])),
-               *busy.figures()]
-    notes = [_OUT_OF_TIME.format(len(loop.samples), warmup + counts.batches)] if out_of_time else []
-    if elapsed_ms is None:
-        notes.append(_NO_BATCH if not loop.samples and not out_of_time else
-                     _NONE_IN_TIME if out_of_time else _NONE_MEASURED)
+            trained.elapsed_ms = clock.milliseconds(began, ended) - (batches.anew_ms - anew_ms)
+    return trained
+
+
+def _told(trained: _Trained, loop: _Loop, batches: Batches, counts: Counts) -> list[str]:
+    """Why fewer batches were measured, and what is in no figure."""
+    steps, asked, notes = len(loop.samples), counts.warmup + counts.batches, list[str]()
+    if trained.out_of_time:
+        notes.append(_OUT_OF_TIME.format(steps, asked))
+    if trained.elapsed_ms is None:
+        notes.append(_NONE_IN_TIME if trained.out_of_time else _NONE_MEASURED if steps else
+                     _NO_BATCH)
     if batches.passes > 1:
         notes.append(f"The loader was gone through {batches.passes} times; beginning anew is in no "
                      "figure.")
-    return Measurement("training", times, phases, figures, under or conditions(model),
-                       _notes(clock, *notes))
+    return notes
+
+
+def measure(parts: list[Part], model: Any, batches: Batches, counts: Counts, clock: Clock,
+            dataloader: Any) -> Measurement:
+    """Trains on batches by these parts: what measure_training() and diagnose() tell of it."""
+    busy = _Busy(clock)
+    with Profiler(clock.device) as profiler:
+        loop = _Loop(parts, clock, profiler)
+        trained = _train(loop, busy, batches, counts, clock, lambda batch: conditions(
+            model, first_of(batch), dataloader=dataloader))
+        stats = clock.backend.stats(clock.device)
+        phases = profiler.summary().rows
+    times = [_time("data", "host", batches.times, trained.loaded_warm),
+             *(_time(name, clock.kind, values, counts.warmup) for name, values in loop.times.items())]
+    figures = [*_throughputs(loop, batches.times[trained.loaded_warm:], clock, counts.warmup,
+                             trained.elapsed_ms),
+               _figure("inactive_split_ratio", "ratio", None,
+                       _ratio(stats["inactive_split_bytes"], stats["reserved_bytes"])),
+               *busy.figures()]
+    return Measurement("training", times, phases, figures, trained.under or conditions(model),
+                       _notes(clock, *_told(trained, loop, batches, counts)))
 
 
 def run(model: Any, dataloader: Iterable[Any], criterion: Callable[..., Any], optimizer: Any,
