@@ -1,11 +1,9 @@
-"""Arguments of what measures, looked at before anything runs: an error names the one that is wrong."""
+"""Arguments of what measures, looked at before anything runs: an error names the wrong one."""
 from __future__ import annotations
 
-import errno
 import math
 import operator
 import os
-import reprlib
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
@@ -19,6 +17,7 @@ _PLAIN = (bool, int, float, str, bytes, type(None))
 
 def refused(name: str, wanted: str, value: object) -> TypeError:
     """The error for an argument of a wrong type: its name, what it is, and what was given."""
+    import reprlib
     got = (reprlib.repr(value) if isinstance(value, _PLAIN) else
            f"the class {value.__name__}" if isinstance(value, type) else
            f"an object of {type(value).__name__}")
@@ -99,6 +98,7 @@ def check_training(model: Any, loader_name: str, loader: Any, criterion: Any,
 
 def check_place(name: str, path: Any) -> None:
     """OSError where a file could not be written; TypeError for what is no path. None is no file."""
+    import errno
     if path is None:
         return
     if not isinstance(path, (str, bytes, os.PathLike)):

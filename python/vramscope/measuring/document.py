@@ -3,16 +3,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # typing costs more to import than all of this
 if TYPE_CHECKING:
+    from typing import Any
+
     from vramscope import files
+
+    _Base = Mapping[str, Any]
+else:
+    _Base = Mapping
 
 __all__ = ["Document"]
 
 
-class Document(Mapping[str, Any]):
+class Document(_Base):
     """A mapping of its JSON document; `str()` is its text.  It keeps no object of the program.
 
     Raises KeyError as a dict does.

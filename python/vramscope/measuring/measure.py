@@ -9,13 +9,16 @@ import contextlib
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from vramscope import _core, backends
 from vramscope.measuring.arguments import (check_calls, check_counts, check_owner, check_seconds,
                                            check_training)
 from vramscope.measuring.clocks import Clock, clock_for, device_of
 from vramscope.measuring.document import Document
+
+TYPE_CHECKING = False  # typing costs more to import than all of this
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["Measurement", "conditions", "measure_latency", "measure_training",
            "measure_utilisation", "memory_summary", "no_grad", "profiler_range"]
