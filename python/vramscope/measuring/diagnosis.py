@@ -198,9 +198,10 @@ def diagnose(model: Any, loader: Iterable[Any], *, step: Callable[[Any], object]
     model: a module, which tells its device; with criterion and optimizer it is trained, in the mode
     of training meanwhile. Weights change. loader: gives pairs of data and target; it is begun anew
     where it ends. step: instead of criterion and optimizer, a function that trains on whatever the
-    loader gives; it has the mode and the device in its own hands. seconds: how long it may take; what
-    is under way is ended after the step that it is in. trace: where the recorded trace is kept.
-    progress: is told in words how far it is; None tells a terminal, False nobody.
+    loader gives; it has the mode and the device in its own hands. seconds: how long it may take, by
+    the host's clock; on a simulated device that is its virtual one, which the program's own time does
+    not move. What is under way is ended after the step that it is in. trace: where the recorded trace
+    is kept. progress: is told in words how far it is; None tells a terminal, False nobody.
 
     What the program's parts raise is raised, and workers are ended before. Before anything runs:
     OSError where `trace` cannot be written; ValueError for counts below 1, and where neither step nor

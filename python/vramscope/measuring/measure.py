@@ -27,7 +27,7 @@ STEADY_SHARE = 0.05
 # A time is called steady where so many values are from there on: one alone always is.
 STEADY_COUNT = 3
 _READ_NS = 100_000_000  # between two readings of the utilisation, which cost as much as a batch may
-_MOST_STEPS = 100_000
+_MOST_STEPS = 100_000  # where a virtual clock stands still
 _MOST_VALUES = 4096  # of a row that the document has; more are thinned out
 
 
@@ -280,7 +280,8 @@ def measure_utilisation(step: Callable[[], object], *, seconds: float = 1.0,
                         model: Any = None) -> Measurement:
     """Runs step() for a while, and tells how busy the device was meanwhile: row D06.
 
-    step: what keeps the device busy, as a step of training. seconds: how long, by the host's clock.
+    step: what keeps the device busy, as a step of training. seconds: how long, by the host's clock;
+    on a simulated device that is its virtual one. At most 100000 steps run, since that may stand still.
     model: on whose device; None is the current one. The figure "utilisation" is the mean of
     readings in percent, at most ten a second; "device_used_bytes" the memory that all processes use.
     Both are None where the driver does not tell them.
