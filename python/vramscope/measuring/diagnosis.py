@@ -18,6 +18,7 @@ from vramscope.measuring.arguments import (check_calls, check_counts, check_load
                                            check_place, check_seconds, check_training, refused)
 from vramscope.measuring.clocks import Clock, clock_for
 from vramscope.measuring.document import Document
+from vramscope.measuring.machine import processors
 from vramscope.measuring.measure import Measurement
 from vramscope.measuring.mode import in_mode
 from vramscope.measuring.training_loop import Batches, Counts, Part, measure, parts_of
@@ -133,13 +134,6 @@ def _known(value: float | None) -> float:
     return -1.0 if value is None or math.isnan(value) else value
 
 
-def _processors() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except (AttributeError, OSError):
-        return os.cpu_count() or -1
-
-
 def _shown(measurement: Measurement) -> str:
     """"Net on cuda:0, 32 samples a batch, float16": of what a page is."""
     under = measurement["conditions"]
@@ -163,7 +157,7 @@ def _judged(measurement: Measurement, clock: Clock, trace: _core.Trace | None) -
          _seconds(measurement, "forward"), _seconds(measurement, "backward"),
          _seconds(measurement, "optimizer")),
         _known(measurement.figure("throughput")), busy / 100 if busy >= 0 else -1.0,
-        workers if isinstance(workers, int) and workers >= 0 else -1, _processors(), trace)
+        workers if isinstance(workers, int) and workers >= 0 else -1, processors() or -1, trace)
 
 
 def _parts(model: Any, loader: Any, step: Any, criterion: Any, optimizer: Any) -> list[Part]:

@@ -67,6 +67,9 @@ static void put_workers(struct buf *to, const struct style *style, const struct 
     if (t->processors > 0) {
         buf_text(&words, "; the process may use ");
         human_counted(&words, (uint64_t)t->processors, "processor", style->ascii);
+        buf_text(&words, t->workers < t->processors
+                             ? ", and as many workers can load at once"
+                             : ": more workers help only where they wait, as for files");
     }
     envelope_words(to, style, "", &words);
     buf_end(&words, to);

@@ -48,17 +48,34 @@ static void put_place(struct buf *to, const struct trace_finding *f, str name, b
             put_value(to, &f->evidence[i], ascii);
 }
 
+/* What stands before the next place, which is then named and left behind; false: there is none. */
+static bool put_until_place(struct buf *to, str *rest, str *ret_name)
+{
+    size_t open = str_find(*rest, S("{")), close = str_find(*rest, S("}"));
+    buf_str(to, (str){ rest->ptr, open });
+    if (open == rest->len)
+        return false;
+    *ret_name = (str){ rest->ptr + open + 1, close - open - 1 };
+    *rest = (str){ rest->ptr + close + 1, rest->len - close - 1 };
+    return true;
+}
+
+static void put_workers(struct buf *to, const struct trace_finding *f, bool ascii)
+{
+    str rest = str_from(f->workers != NULL ? f->workers : ""), name = { NULL, 0 };
+    while (put_until_place(to, &rest, &name))
+        put_place(to, f, name, ascii);
+}
+
 static void put_template(struct buf *to, const struct trace_finding *f, static_text text,
                          bool ascii)
 {
-    str rest = str_from(text);
-    while (rest.len > 0) {
-        size_t open = str_find(rest, S("{")), close = str_find(rest, S("}"));
-        buf_str(to, (str){ rest.ptr, open });
-        if (open == rest.len)
-            return;
-        put_place(to, f, (str){ rest.ptr + open + 1, close - open - 1 }, ascii);
-        rest = (str){ rest.ptr + close + 1, rest.len - close - 1 };
+    str rest = str_from(text), name = { NULL, 0 };
+    while (put_until_place(to, &rest, &name)) {
+        if (str_equal(name, S("workers")))
+            put_workers(to, f, ascii);
+        else
+            put_place(to, f, name, ascii);
     }
 }
 

@@ -219,6 +219,25 @@ def test_where_loading_passes(tmp_path):
     assert found["line"] == "train.py(3): train" and "with num_workers=0 to see which line" in found["advice"]
 
 
+WORKERS = "num_workers=8, or the number of processors if that is less; persistent_workers=True, prefetch_factor=4"
+
+
+def test_a_device_is_advised_where_one_worked(tmp_path):
+    """As is pinned memory, which only a device is copied from."""
+    frame, op, loading = trace_rules.Loop.frame, trace_rules.Loop.op, trace_rules.loading
+    for inside, host, device in (
+            ([], "give the loader workers (%s), or keep decoded samples",
+             "give the loader workers (%s), keep decoded samples, or augment on the device"),
+            ([(frame, "data.py(9): read", 10, 400)], "or for the whole batch at once; else give the loader workers (%s)",
+             "or on the device for the whole batch; else give the loader workers (%s)"),
+            ([(op, "aten::flip", 10, 400)], "or for the whole batch at once; else give the loader workers (%s)",
+             "or on the device for the whole batch; else give the loader workers (%s)")):
+        assert data_3(tmp_path, loading(*inside))["advice"].endswith(host % WORKERS)
+        assert data_3(tmp_path, loading(*inside).work(900, 50))["advice"].endswith(device % (WORKERS + ", pin_memory=True"))
+    waits = loading(loader="_MultiProcessingDataLoaderIter")
+    assert f"use more of them, as long as there are processors for them ({WORKERS}); record" in data_3(tmp_path, waits)["advice"]
+
+
 def test_a_comprehension_is_part_of_its_function(tmp_path):
     inside = [(trace_rules.Loop.frame, "data.py(9): read", 10, 400), (trace_rules.Loop.frame, "data.py(10): <listcomp>", 20, 380)]
     assert data_3(tmp_path, trace_rules.loading(*inside))["line"] == "data.py(9): read"

@@ -4,7 +4,7 @@ import types
 
 import pytest
 import vramscope
-from conftest import validate
+from conftest import ROOT, validate
 from method_program import MS, program
 from stand_in import installed
 from stand_in.simulated import Simulated
@@ -73,6 +73,25 @@ def test_thresholds_of_the_kind(how, kind):
     assert found["kind"] == kind and found["text"]
     for name in ("nan", "{", "}"):
         assert name not in found["text"].lower()
+
+
+@pytest.mark.parametrize("workers, processors, advised, told", (
+    (0, 2, "(num_workers=2, persistent_workers=True, prefetch_factor=4)",
+     "the loader has 0 workers; the process may use 2 processors, and as many workers can load at once"),
+    (2, 2, "(num_workers=2, persistent_workers=True, prefetch_factor=4)",
+     "the loader has 2 workers; the process may use 2 processors: more workers help only where they wait, as for files"),
+    (0, 64, "(num_workers=8, persistent_workers=True, prefetch_factor=4)", "the process may use 64 processors, and as many"),
+    (0, -1, "(num_workers=8, or the number of processors if that is less; persistent_workers=True, prefetch_factor=4)",
+     "the loader has 0 workers"),
+))
+def test_no_more_workers_are_advised_than_there_are_processors(workers, processors, advised, told):
+    """Nor pinned memory, where no device worked; the trace itself does not know the machine."""
+    with vramscope.load(ROOT / "examples" / "traces" / "training.pt.trace.json.gz") as trace:
+        seconds = (0.01, 0.01, 0.02, -1.0, -1.0, -1.0, -1.0)
+        page = " ".join(_core._measured("a model", 20, False, seconds, -1.0, -1.0, workers, processors, trace).text().split())
+        assert f"give the loader workers {advised}, or keep decoded samples" in page and told in page
+        assert "pin_memory" not in page and "device" not in page.partition("do ")[2].partition("verify")[0]
+        assert "num_workers=8, or the number of processors" in " ".join(trace.findings().text().split())
 
 
 def test_what_a_kind_was_held_against(device):

@@ -4,10 +4,6 @@
 #include "analysis/trace/rules/judge.h"
 #include "analysis/trace/rules/rules.h"
 
-#define DATA_ADVICE                                                                                \
-    "give the loader workers (num_workers=8, persistent_workers=True, prefetch_factor=4, "         \
-    "pin_memory=True), keep decoded samples, or augment on the device"
-
 const struct rule_row rule_rows[RULES_MOST] = {
     { "GPU-LOW", TRACE_PROBLEM, NEED_TORCH | NEED_DEVICE, rule_gpu_low,
       "the device was busy for {busy_ratio} of {window_ns} and idle for the other {idle_ns}",
@@ -22,14 +18,14 @@ const struct rule_row rule_rows[RULES_MOST] = {
     { "DATA-1", TRACE_PROBLEM, NEED_TORCH | NEED_STEPS, rule_data_1,
       "{data_ns} of {steps_ns} of steps on the host went into loading data: {data_compute_ratio} "
       "of what forward, backward and optimizer took",
-      DATA_ADVICE },
+      NULL },
     { "DATA-2", TRACE_PROBLEM, NEED_TORCH | NEED_STEPS, rule_data_2,
       "{data_ns} of {steps_ns} of steps on the host went into loading data: {data_model_ratio} of "
       "what forward and backward took",
-      DATA_ADVICE },
+      NULL },
     { "DATA-3", TRACE_ADVICE, NEED_TORCH | NEED_STEPS, rule_data_3,
       "{data_ns} of {steps_ns} of steps on the host went into loading data ({data_step_ratio})",
-      DATA_ADVICE },
+      NULL },
     { "HOST-1", TRACE_PROBLEM, NEED_TORCH | NEED_DEVICE, rule_host,
       "{late_ns} of {idle_ns} of idle time between its first event and its last the device waited "
       "for the host to launch; it was busy for {busy_ratio} of {window_ns}",

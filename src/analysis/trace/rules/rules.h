@@ -88,9 +88,11 @@ struct trace_threshold_row {
 };
 extern const struct trace_threshold_row trace_thresholds[TRACE_THRESHOLDS];
 
-/* The values that count: those of the table, or the user's. */
+/* The values that count: those of the table, or the user's; and what is known of the machine whose
+ * trace it is. */
 struct trace_limits {
     double at[TRACE_THRESHOLDS];
+    int64_t processors; /* that the program may use; 0: not known, as of a file */
 };
 
 void trace_limits_init(struct trace_limits *ret);
@@ -120,6 +122,7 @@ struct trace_finding {
     /* Sentences to be filled in: {NAME} is the evidence of that name, {culprit} the culprit,
      * {line} its line. */
     static_text text, advice;
+    static_text workers; /* what {workers} is in them, with places of its own; NULL: not there */
     struct trace_evidence evidence[EVIDENCE_MOST];
     uint32_t evidences;
     struct trace_evidence limit[LIMITS_MOST];

@@ -26,10 +26,40 @@ static bool is_most(const struct rule_facts *f, int64_t ns)
     return ns > f->wall[PHASE_DATA] / 2;
 }
 
+/* What {workers} of an advice is: of a machine that is not known no more than holds for all, and
+ * pinned memory only where a device is copied to. */
+#define WORKERS_OF_ANY "num_workers=8, or the number of processors if that is less; "
+#define WORKERS_OF_THIS "num_workers={num_workers}, "
+#define WORKERS_ALWAYS "persistent_workers=True, prefetch_factor=4"
+#define WORKERS_PINNED ", pin_memory=True"
+
+enum { WORKERS_MOST = 8 };
+
+static void name_workers(struct judging *j)
+{
+    int64_t processors = j->f->limits->processors;
+    if (processors > 0)
+        judge_note(j, "num_workers",
+                   (double)(processors < WORKERS_MOST ? processors : WORKERS_MOST));
+    if (j->f->card != NULL)
+        j->found->workers = processors > 0 ? WORKERS_OF_THIS WORKERS_ALWAYS WORKERS_PINNED
+                                           : WORKERS_OF_ANY WORKERS_ALWAYS WORKERS_PINNED;
+    else
+        j->found->workers =
+            processors > 0 ? WORKERS_OF_THIS WORKERS_ALWAYS : WORKERS_OF_ANY WORKERS_ALWAYS;
+}
+
+/* The first where a device worked, which can do some of it. */
+static static_text with_or_without(const struct judging *j, static_text device, static_text host)
+{
+    return j->f->card != NULL ? device : host;
+}
+
 void judge_loading(struct judging *j)
 {
     const struct rule_facts *f = j->f;
     const struct rule_loop *l = &f->loop;
+    name_workers(j);
     if (l->load_line != 0 && is_most(f, l->load_line_ns)) {
         name_line(j, l->load_line);
         judge_note(j, "line_ns", (double)l->load_line_ns);
@@ -37,23 +67,32 @@ void judge_loading(struct judging *j)
         j->found->advice =
             l->load_waited_ns > l->load_line_ns / 2
                 ? "{line_waited_ns} of it {line} slept or read files: keep samples in memory, read "
-                  "from a faster disk (SSD), and give the loader workers (num_workers=8, "
-                  "persistent_workers=True, prefetch_factor=4, pin_memory=True)"
-                : "{line_ns} of it {line} computed: do that once before the training, or on the "
-                  "device for the whole batch; else give the loader workers (num_workers=8, "
-                  "persistent_workers=True, prefetch_factor=4, pin_memory=True)";
+                  "from a faster disk (SSD), and give the loader workers ({workers})"
+                : with_or_without(
+                      j,
+                      "{line_ns} of it {line} computed: do that once before the training, or on "
+                      "the device for the whole batch; else give the loader workers ({workers})",
+                      "{line_ns} of it {line} computed: do that once before the training, or for "
+                      "the whole batch at once; else give the loader workers ({workers})");
     } else if (l->has_workers) {
         name_line(j, l->waiting_line);
         j->found->advice =
             "the loop waited for the loader's workers, whose code is not in the trace: use more of "
-            "them (num_workers=8, prefetch_factor=4, persistent_workers=True, pin_memory=True); "
-            "record with num_workers=0 to see which line they are slow in";
+            "them, as long as there are processors for them ({workers}); record with num_workers=0 "
+            "to see which line they are slow in";
     } else if (l->load_op != 0 && is_most(f, l->load_ops_ns)) {
         judge_note(j, "load_ops_ns", (double)l->load_ops_ns);
-        j->found->advice =
+        j->found->advice = with_or_without(
+            j,
             "{load_ops_ns} of it are operators: do what they do once before the training, or on "
-            "the device for the whole batch; else give the loader workers (num_workers=8, "
-            "persistent_workers=True, prefetch_factor=4, pin_memory=True)";
+            "the device for the whole batch; else give the loader workers ({workers})",
+            "{load_ops_ns} of it are operators: do what they do once before the training, or for "
+            "the whole batch at once; else give the loader workers ({workers})");
+    } else {
+        j->found->advice = with_or_without(
+            j,
+            "give the loader workers ({workers}), keep decoded samples, or augment on the device",
+            "give the loader workers ({workers}), or keep decoded samples");
     }
 }
 
@@ -134,7 +173,7 @@ bool rule_step_other(struct judging *j)
         j->found->culprit = trace_text(f->study->trace, l->other_op);
         judge_note(j, "culprit_op_ns", (double)l->other_op_ns);
         j->found->advice = "{culprit_op_ns} of it are {culprit}: do that in the loader's workers, "
-                           "once before the training, or on the device";
+                           "or once before the training";
     } else if (l->other_line != 0) {
         judge_note(j, "line_ns", (double)l->other_line_ns);
         j->found->advice = "{line_ns} of it are {line} itself: do that in the loader's workers, "
