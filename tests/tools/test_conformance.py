@@ -87,3 +87,12 @@ def test_a_row_without_a_test_is_not_yet_built(tree):
     page = (tree / "docs/conformance.md").read_text(encoding="utf-8")
     assert re.search(r"^\| D32 \|  \| [^|]* \| not yet \|$", page, re.M)
     assert re.search(r"^\| D33 \|  \| [^|]* \| waits for a thing \|$", page, re.M)
+
+
+def test_departures_stand_below_the_table(tree):
+    page = (tree / "docs/conformance.md").read_text(encoding="utf-8")
+    told = page.partition("## D. ")[2].partition("Departures:\n\n")[2]
+    assert re.findall(r"^\* (\w+): ", told, re.M) == [name for name, row in rows().items() if row.get("departs")]
+    assert "Departures" not in page.partition("## D. ")[0]
+    edit(tree / ROWS, 'departs = "where', 'departs = "elsewhere, where')
+    assert conformance("--check", tree).returncode == 1

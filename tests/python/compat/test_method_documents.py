@@ -39,6 +39,7 @@ def said(shared, monkeypatch, tmp_path):
     """said(way, name, call, prepare, **how): what a call printed, what it returned, and the program's names after it.  `way`
     None is the document's function."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: range(os.cpu_count()))
 
     def run(way, name, call, prepare=lambda scope: None, form="2.15", **how):
         monkeypatch.setenv("VRAMSCOPE_BACKEND", way or "torch")

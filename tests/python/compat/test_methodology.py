@@ -9,6 +9,7 @@ import io
 import os
 import re
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from stand_in import installed
 from stand_in.simulated import Simulated
 from vramscope import sim
 from vramscope.compat import methodology
+from vramscope.compat.methodology import _given
 
 GOLDEN = Path(__file__).parent / "golden/method"
 TEXTS = {"%s%02d_%s.txt" % (kind, number, call[0]): call for kind, calls in (("", CALLS), ("fixed_", FIXED_CALLS))
@@ -31,6 +33,7 @@ def said(monkeypatch, tmp_path):
     """said(call, prepare, **how): what it printed, and returned, on a simulated device."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "cpu_count", lambda: 16)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(16)))
 
     def run(call, prepare=lambda scope: None, encoding="utf-8", form="2.15", **how):
         raw = io.BytesIO()
@@ -48,7 +51,7 @@ def said(monkeypatch, tmp_path):
 
 @pytest.fixture
 def without_a_device(capsys):
-    """A program whose model is nowhere, as on a machine without torch; run(call): (what it printed, its value)."""
+    """A program whose model is nowhere, as on a machine without torch; run(call): (what it printed, its value); `slow` is made of the loader."""
     class Model:
         training = True
         train = eval = lambda self: self
@@ -69,8 +72,8 @@ def without_a_device(capsys):
     scope = {**OURS, "model": Model(), "batch": Batch(), "target": Batch(), "optimizer": Optimizer(),
              "criterion": lambda output, target: output, "dataloader": [(Batch(), Batch())] * 6}
 
-    def run(call):
-        found = eval(call, scope)
+    def run(call, slow=iter):
+        found = eval(call, {**scope, "slow": slow(scope["dataloader"])})
         return capsys.readouterr().out, found
     return run
 
@@ -129,6 +132,36 @@ def test_a_loader_that_is_empty_or_short(said):
     text, found = said("profile_dataloader_vs_model(model, empty)", shorten)
     assert [str(value) for value in found] == [NAN, NAN] and "Bottleneck" not in text
     assert str(said("measure_latency(model, batch, 0, warmup=0)")[0]).count(NAN) == 5
+
+
+def test_texts_that_speak_of_a_gpu_say_that_none_was_used(without_a_device, monkeypatch, tmp_path):
+    """In one line more, where the words of the document stay; below a verdict of loading, too."""
+    monkeypatch.chdir(tmp_path)
+
+    class Slow(list):
+        num_workers = 0
+
+        def __iter__(self):
+            for batch in super().__iter__():
+                time.sleep(0.02)
+                yield batch
+    for name in ("diagnose_bottleneck_type", "diagnose_cpu_bottleneck", "comprehensive_profiling", "profile_dataloader_vs_model"):
+        for loader in ("slow", "dataloader"):
+            text, _ = without_a_device("%s(model, %s)" % (name, loader), slow=Slow)
+            said = name != "profile_dataloader_vs_model" or loader == "slow"
+            assert text.splitlines().count(_given.NO_DEVICE) == said, (name, loader)
+            assert ("pin_memory" in text or "GPU-bound" in text or "CPU-bound" in text or "GPU Utilization" in text) == said
+
+
+def test_workers_to_try_are_processors_of_this_process(without_a_device, monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {3, 5})
+
+    def slow(batches):
+        for batch in batches:
+            time.sleep(0.005)
+            yield batch
+    assert "\n Current: unknown, try: 2\n" in without_a_device("diagnose_cpu_bottleneck(model, slow)", slow=slow)[0]
 
 
 def test_times_are_the_hosts_without_a_device(without_a_device):

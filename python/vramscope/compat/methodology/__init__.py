@@ -11,7 +11,9 @@ was asked for ends the measurement, and means are those of the batches that ran.
 the diagnoses and what profiles a model leave its mode as it was. Peaks go through the process's
 ledger, so that nobody else's figures are disturbed. The optimizer's state is told of any optimizer,
 and is counted unless it is Adam. A model without a device is measured. The utilisation is that of the
-model's device while it works, and "unknown" where the driver does not tell it.
+model's device while it works, and "unknown" where the driver does not tell it. Where the model is on
+no device, one more line says so below words that speak of a GPU. The number of workers to try is that of
+the processors which this process may use.
 `diagnose_bottleneck_type` measures the loading that it judges, `profile_model_modules` times the
 modules, and records shapes. What torch.profiler calls its figures of devices may be of any release;
 where nothing ran on a device tables are sorted by the host's. Kinds of operators are known by words of

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from vramscope.measuring.clocks import Clock
 
 GB = 1e9
+NO_DEVICE = ("No device was used: the model ran on the host. GPU-bound here means bound by what the "
+             "host computes; pinned memory and work on a GPU do not apply.")
 
 
 def names(scope: dict[str, Any], **given: Any) -> list[Any]:
@@ -67,6 +69,11 @@ def ratio(above: float, below: float) -> float:
 def gigabytes(count: int | None) -> float:
     """Bytes in units of 10**9; NaN where they are not known."""
     return math.nan if count is None else count / GB
+
+
+def device_note(clock: Clock) -> list[str]:
+    """The line for texts that speak of a GPU where the model is on none, or none."""
+    return [] if clock.on_device else [NO_DEVICE]
 
 
 def clock_note(clock: Clock) -> list[str]:

@@ -1,15 +1,16 @@
 """What a training waits for, by its times and the device's utilisation: rows D09, D24."""
 from __future__ import annotations
 
-import os
 import sys
 
 from vramscope import _core
 from vramscope.compat._printing import out
-from vramscope.compat.methodology._given import clock_note, known, mover, names
+from vramscope.compat.methodology._given import (clock_note, device_note, known, mover,
+                                                 names)
 from vramscope.compat.methodology.timing import (loading_and_computing, loading_lines, phase_lines,
                                                  phases_of)
 from vramscope.measuring.clocks import clock_for, device_of
+from vramscope.measuring.machine import processors
 from vramscope.measuring.measure import _Busy
 from vramscope.measuring.mode import in_mode
 
@@ -143,14 +144,15 @@ def diagnose_bottleneck_type(model: Any, dataloader: Iterable[Any], *, criterion
     verdict, action = _type_of(times)
     out("\n".join(["", "=== Phase Profiling ===", *phase_lines(of_device),
                    f"  {'data_loading':15s}: {times['data_loading']:7.2f} ms", *clock_note(clock),
-                   "", "=== Diagnosis ===", f"BOTTLENECK: {verdict}", f"Action: {action}"]))
+                   "", "=== Diagnosis ===", f"BOTTLENECK: {verdict}", f"Action: {action}",
+                   *device_note(clock)]))
 
 
 def _loading_solutions(dataloader: Any) -> list[str]:
     workers = getattr(dataloader, "num_workers", "unknown")
     return ["", "🎯 BOTTLENECK: Data loading", "Solutions:",
             " 1. Increase num_workers in DataLoader",
-            f" Current: {workers}, try: {os.cpu_count()}",
+            f" Current: {workers}, try: {processors()}",
             " 2. Enable pin_memory=True",
             " 3. Move data augmentation to GPU (use kornia)",
             " 4. Cache preprocessed data if dataset is small",
@@ -179,7 +181,7 @@ def diagnose_cpu_bottleneck(model: Any, dataloader: Iterable[Any], *, criterion:
         loading, computing = loading_and_computing(model, dataloader, _WORKING_BATCHES, criterion,
                                                    optimizer, clock, busy.look)
     percent = percent_of(busy) if loading else None
-    lines = [utilisation_line(percent)]
+    lines = [utilisation_line(percent), *device_note(clock)]
     if percent is not None and percent >= BUSY_PERCENT:
         lines += ["✅ GPU utilization is healthy", " Bottleneck is likely in GPU computation"]
     else:

@@ -6,7 +6,8 @@ import sys
 from vramscope import _core
 from vramscope.compat._printing import out
 from vramscope.measuring.clocks import clock_for
-from vramscope.compat.methodology._given import (array_of, clock_note, known, mover, names, ratio)
+from vramscope.compat.methodology._given import (array_of, clock_note, device_note, known, mover,
+                                                 names, ratio)
 from vramscope.measuring.measure import no_grad, profiler_range
 
 TYPE_CHECKING = False  # typing costs more to import than all of this
@@ -189,7 +190,8 @@ def profile_dataloader_vs_model(model: Any, dataloader: Iterable[Any], num_batch
     model.train()
     lines, data_ms, compute_ms = loading_lines(*loading_and_computing(
         model, dataloader, num_batches, criterion, optimizer, clock))
-    out("\n".join([*lines, *clock_note(clock)]))
+    speaks_of_gpu = data_ms > compute_ms
+    out("\n".join([*lines, *(device_note(clock) if speaks_of_gpu else []), *clock_note(clock)]))
     return data_ms, compute_ms
 
 

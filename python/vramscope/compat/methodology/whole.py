@@ -8,7 +8,8 @@ import sys
 from vramscope import _core, backends
 from vramscope.compat._printing import out
 from vramscope.compat.methodology import _operators
-from vramscope.compat.methodology._given import clock_note, known, mover, names, ratio
+from vramscope.compat.methodology._given import (clock_note, device_note, known, mover,
+                                                 names, ratio)
 from vramscope.compat.methodology.bottleneck import (BUSY_PERCENT, UNKNOWN_BUSY, percent_of,
                                                      utilisation_line)
 from vramscope.compat.methodology.profiled import trainer
@@ -116,7 +117,8 @@ class _Whole:
         self.found.update(data_loading_ms=data_ms, computation_ms=compute_ms)
         slower = "Data loading (CPU-bound)" if data_ms > compute_ms else "Model computation (GPU-bound)"
         out("\n".join(["", f"Data loading: {data_ms:.2f} ms", f"Computation: {compute_ms:.2f} ms",
-                       f"🎯 BOTTLENECK: {slower}" if loading else _NO_BATCH]))
+                       *([f"🎯 BOTTLENECK: {slower}", *device_note(self._clock)] if loading else
+                         [_NO_BATCH])]))
 
     def component(self) -> None:
         """The phases of one step."""
