@@ -138,6 +138,8 @@ struct drawn {
 /* Takes the result over, whatever comes; `kind` is the verb. */
 PyObject *answer_make(struct core_state *state, struct vrs_result *result, const char *kind,
                       const struct drawn *about);
+/* str() of what can be asked for report(): the text of that. */
+PyObject *report_str(PyObject *asked);
 /* The result for a call, locked: NULL with an exception set.  Unlock and leave it afterwards. */
 struct opened *result_use(PyObject *result);
 void result_leave(struct opened *o);

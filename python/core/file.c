@@ -405,6 +405,12 @@ static PyObject *recording_repr(PyObject *self)
                                 f->opened == NULL ? ", closed" : "");
 }
 
+static PyObject *recording_str(PyObject *self)
+{
+    const struct held *f = ((struct recording *)self)->file;
+    return f->opened == NULL ? recording_repr(self) : report_str(self);
+}
+
 #define WRITER(name)                                                                               \
     { #name, (PyCFunction)(void (*)(void))write_##name, METH_VARARGS | METH_KEYWORDS,              \
       write_##name##_doc },
@@ -437,13 +443,17 @@ static PyType_Slot recording_slots[] = {
     { Py_tp_doc,
       SLOT("One recording of GPU memory, read-only: columns by name, questions as methods.\n"
            "\n"
-           "Raises KeyError for a column that there is not, and ValueError where it is closed.\n"
+           "str() is the text of report(). Raises KeyError for a column that there is not, and\n"
+           "ValueError where it is closed.\n"
            "\n"
            ">>> with vramscope.load(\"examples/leak.pickle\") as recording:\n"
            "...     len(recording[\"events.size\"]), recording.oom().verdict\n"
-           "(3677, False)") },
+           "...     str(recording) == str(recording.report())\n"
+           "(3677, False)\n"
+           "True") },
     { Py_tp_dealloc, SLOT(recording_dealloc) },
     { Py_tp_repr, SLOT(recording_repr) },
+    { Py_tp_str, SLOT(recording_str) },
     { Py_tp_methods, recording_methods },
     { Py_tp_getset, recording_members },
     { Py_tp_iter, SLOT(recording_iter) },

@@ -283,6 +283,14 @@ static PyObject *result_str(PyObject *self)
     return output_is_ascii(&options.ascii) ? text_with((struct result *)self, &options) : NULL;
 }
 
+PyObject *report_str(PyObject *asked)
+{
+    PyObject *report = PyObject_CallMethod(asked, "report", NULL);
+    PyObject *text = report == NULL ? NULL : PyObject_Str(report);
+    Py_XDECREF(report);
+    return text;
+}
+
 static PyObject *json_of(struct result *r, uint32_t rows)
 {
     if (r->kept != NULL && rows == 0)

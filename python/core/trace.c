@@ -274,6 +274,11 @@ static PyObject *trace_repr(PyObject *self)
                                 t->opened == NULL ? ", closed" : "");
 }
 
+static PyObject *trace_str(PyObject *self)
+{
+    return ((struct held *)self)->opened == NULL ? trace_repr(self) : report_str(self);
+}
+
 #define PART(name, options, section)                                                               \
     { #name, (PyCFunction)(void (*)(void))trace_##name, METH_VARARGS | METH_KEYWORDS,              \
       trace_##name##_doc },
@@ -304,14 +309,17 @@ static PyType_Slot trace_slots[] = {
       SLOT("One trace of torch.profiler, read-only: columns by name, where the time went as\n"
            "methods.\n"
            "\n"
-           "Times are in nanoseconds. Raises KeyError for a column that there is not, and\n"
-           "ValueError where it is closed.\n"
+           "Times are in nanoseconds; str() is the text of report(), where the time went. Raises\n"
+           "KeyError for a column that there is not, and ValueError where it is closed.\n"
            "\n"
            ">>> with vramscope.load(\"examples/traces/training.pt.trace.json.gz\") as trace:\n"
            "...     len(trace[\"spans.start\"]) == len(trace[\"spans.duration\"]) > 1000\n"
+           "...     str(trace) == str(trace.report())\n"
+           "True\n"
            "True") },
     { Py_tp_dealloc, SLOT(held_dealloc) },
     { Py_tp_repr, SLOT(trace_repr) },
+    { Py_tp_str, SLOT(trace_str) },
     { Py_tp_methods, trace_methods },
     { Py_tp_getset, trace_members },
     { Py_tp_iter, SLOT(trace_iter) },

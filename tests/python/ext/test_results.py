@@ -57,6 +57,9 @@ def test_a_recording_is_a_mapping():
     assert "events.size" in recording and "events.other" not in recording and 1 not in recording
     assert recording.get("events.other") is None and recording.get("events.size").name == "events.size"
     assert repr(recording) == "<vramscope.Recording of %r>" % str(EXAMPLES["leak"])
+    assert str(recording) == str(recording.report())
+    recording.close()
+    assert str(recording) == repr(recording)
 
 
 def test_a_document_that_holds_its_result_is_collected():

@@ -158,6 +158,10 @@ def test_every_column_is_a_sequence_and_a_buffer(example):
     assert start.dtype == "int64" and not start.flags.owndata and start.tolist() == list(example["spans.start"])
 
 
+def test_what_is_printed_is_where_the_time_went(example):
+    assert str(example) == str(example.report()) and "\nverdict " in str(example) and str(example) != repr(example)
+
+
 def test_views_outlive_the_trace():
     trace = vramscope.load(EXAMPLE)
     column = trace["spans.start"]
@@ -168,7 +172,7 @@ def test_views_outlive_the_trace():
     for call in (trace.report, lambda: trace["spans.start"], lambda: trace.string(0), lambda: trace.views):
         with pytest.raises(ValueError, match="closed"):
             call()
-    assert repr(trace) == f"<vramscope.Trace of {str(EXAMPLE)!r}, closed>"
+    assert str(trace) == repr(trace) == f"<vramscope.Trace of {str(EXAMPLE)!r}, closed>"
     del trace, column
     gc.collect()
     assert view.tolist() == want
