@@ -719,8 +719,9 @@ const char trace_launches_doc[] =
 const char trace_method_doc[] =
     "method($self, /, *, as_framework=False, path=None)\n"
     "--\n\n"
-    "The same answer, whose text goes through the method of four phases: the baseline, the kind of\n"
-    "bottleneck, the component, the operation; then what to change, and how to prove it.\n\n"
+    "The same answer, whose text goes through the method of four phases as `vramscope diagnose`\n"
+    "does: the baseline, the kind of bottleneck, the component, the operation; then what to\n"
+    "change, and how to prove it.\n\n"
     "as_framework: with Python frames in the trace, count ranges as key_averages() does,\n"
     "without the operators that a frame inside called. path: shown as the file's name. The\n"
     "result is a Result; raises Error, TypeError for arguments of the wrong type,\n"

@@ -1,12 +1,12 @@
 """The method of four phases on a training that runs: measured first, then recorded, then judged.
 
 A baseline without a profiler gives the times and the kind of the bottleneck; a few steps under
-torch.profiler the components, the operators, and what to change.
+torch.profiler the components, the operators, and what to change.  To diagnose is to go through the
+method; "method" is the core's answer about what was measured, and a Diagnosis that with all else.
 """
 from __future__ import annotations
 
 import math
-import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext

@@ -1,4 +1,7 @@
-/* measured.h - a training that was measured without a profiler, and the kind of its bottleneck. */
+/* measured.h - a training that was measured without a profiler, and the kind of its bottleneck.
+ *
+ * The answer `method` (vramscope.method/1) is made of it, which Python's diagnose() asks for; the
+ * verb diagnose asks a trace alone, whose rows are those of its report. */
 #ifndef VRS_ANALYSIS_TRACE_RULES_MEASURED_H
 #define VRS_ANALYSIS_TRACE_RULES_MEASURED_H
 
