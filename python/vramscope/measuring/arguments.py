@@ -24,12 +24,12 @@ def refused(name: str, wanted: str, value: object) -> TypeError:
     return TypeError(f"{name} is {wanted}, not {got}")
 
 
-def _calls(value: object) -> bool:
+def _calls(value: Any) -> bool:
     """Whether a call of it does work: that of a class makes an object."""
     return callable(value) and not isinstance(value, type)
 
 
-def _has(value: object, *methods: str) -> bool:
+def _has(value: Any, *methods: str) -> bool:
     return not isinstance(value, type) and all(callable(getattr(value, name, None))
                                                for name in methods)
 
