@@ -1,6 +1,7 @@
 /* counted.c - between an input and its reader. */
 #include "format/counted.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,20 +11,18 @@
 
 enum { PROGRESS_BYTES = 1 << 20 };
 
-static enum vrs_status report_progress(struct counted *c, struct vrs_error *err)
-{
-    if (c->progress == NULL || c->done_bytes < c->next_report)
-        return VRS_OK;
-    c->next_report = c->done_bytes + PROGRESS_BYTES;
-    if (!c->progress(c->progress_arg, c->done_bytes, known_or_0(c->size_bytes)))
-        return vrs_fail(err, VRS_IO, "cancelled");
-    return VRS_OK;
-}
-
 enum vrs_status counted_tell(struct counted *c, uint64_t done_bytes, struct vrs_error *err)
 {
-    c->done_bytes = done_bytes;
-    return report_progress(c, err);
+    bool is_near =
+        c->has_told && done_bytes >= c->told_at && done_bytes - c->told_at < PROGRESS_BYTES;
+    if (c->progress == NULL || is_near)
+        return VRS_OK;
+    c->has_told = true;
+    c->told_at = done_bytes;
+    c->told_bytes = done_bytes > c->told_bytes ? done_bytes : c->told_bytes;
+    if (!c->progress(c->progress_arg, c->told_bytes, known_or_0(c->size_bytes)))
+        return vrs_fail(err, VRS_IO, "cancelled");
+    return VRS_OK;
 }
 
 static enum vrs_status read_counted(void *self, uint8_t *to, size_t len, size_t *ret,
@@ -32,7 +31,7 @@ static enum vrs_status read_counted(void *self, uint8_t *to, size_t len, size_t 
     struct counted *c = self;
     TRY(c->input.read(c->input.self, to, len, ret, err));
     c->done_bytes += *ret;
-    return report_progress(c, err);
+    return counted_tell(c, c->done_bytes, err);
 }
 
 static enum vrs_status read_counted_at(void *self, uint64_t offset, uint8_t *to, size_t len,
@@ -48,7 +47,7 @@ static enum vrs_status skip_counted(void *self, uint64_t len, struct vrs_error *
     struct counted *c = self;
     TRY(c->input.skip(c->input.self, len, err));
     c->done_bytes += len;
-    return report_progress(c, err);
+    return counted_tell(c, c->done_bytes, err);
 }
 
 struct source source_of_counted(struct counted *c)

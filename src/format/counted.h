@@ -11,11 +11,14 @@
 struct counted {
     struct source input;
     uint64_t size_bytes; /* of the input; UNKNOWN_U64 */
-    /* Called about every MiB with the bytes read so far and their total (0: not known).  False
-     * cancels: VRS_IO.  May be NULL. */
+    /* Called about every MiB with the bytes read so far and their total (0: not known); of a file
+     * that is read twice with the most that was told.  False cancels: VRS_IO.  May be NULL. */
     bool (*progress)(void *arg, uint64_t done_bytes, uint64_t total_bytes);
     void *progress_arg;
-    uint64_t done_bytes, next_report; /* 0 at first */
+    /* 0 at first. */
+    uint64_t done_bytes;
+    uint64_t told_at, told_bytes; /* where it was told last, and the most that was told */
+    bool has_told;
 };
 
 /* Tells of bytes that somebody else has read, up to `done_bytes`. */

@@ -132,13 +132,12 @@ static enum vrs_status tell(void *arg, uint64_t done_bytes, struct vrs_error *er
 static enum vrs_status read_unpacked_parts(struct input *in, struct unpack *u, uint64_t *cuts,
                                            struct trace *t, bool *ret_done, struct vrs_error *err)
 {
-    struct counted told = in->counted;
     const struct trace_parts parts = { .threads = in->threads,
                                        .part_bytes = in->packed_part_bytes,
                                        .cuts = cuts,
                                        .stored = u->packed,
                                        .progress = tell,
-                                       .progress_arg = &told };
+                                       .progress_arg = &in->counted };
     struct window w;
     TRY(window_init(&w, source_of_unpack(u), err));
     enum vrs_status status = VRS_OK;

@@ -1,4 +1,4 @@
-/* source.h - the places that bytes come from: a file, memory, a part of either, a caller's function.
+/* source.h - the places that bytes come from: a file, memory, a part of either, or a caller.
  *
  * Each is a small struct that the caller keeps for as long as the source is read. */
 #ifndef VRS_FORMAT_INPUT_SOURCE_H

@@ -1,4 +1,4 @@
-/* cut.c - looks for the begin of an event, and keeps what it took too much. */
+/* cut.c - looks for the begin of an event, and keeps the bytes behind it for the next cut. */
 #include "format/trace/cut.h"
 
 #include <string.h>
@@ -114,21 +114,25 @@ static bool next_in_order(struct cutter *c, size_t least, struct cut *cut)
         wanted = c->ahead.len;
     cut->at = c->at;
     cut->bytes.len = 0;
-    for (;; wanted *= 2) {
-        if (wanted > CUT_MOST || !fill(c, cut, wanted))
-            return false;
+    for (; fill(c, cut, wanted); wanted *= 2) {
         cut->end = find_in_bytes(cut, least);
         if (cut->end != UINT64_MAX)
             return give_back(c, cut);
         if (cut->bytes.len < wanted)
             return true;
+        if (wanted == CUT_MOST)
+            return false;
+        if (wanted > CUT_MOST / 2)
+            wanted = CUT_MOST / 2;
     }
+    return false;
 }
 
 bool cutter_next(struct cutter *c, size_t least, struct cut *cut)
 {
     bool ok = c->input != NULL ? next_by_offset(c, least, cut) : next_in_order(c, least, cut);
     c->at = cut->end;
+    c->failed = !ok;
     c->ended = !ok || cut->end == UINT64_MAX;
     return ok;
 }

@@ -13,7 +13,7 @@
 #include "format/input/source.h"
 #include "format/input/window.h"
 
-/* In what comes in order an event is looked for in so many bytes at most. */
+/* A cut of what comes in order has so many bytes at most. */
 enum { CUT_MOST = HELD_BYTES };
 
 /* Where bytes come from: one of the two. */
@@ -22,14 +22,15 @@ struct cutter {
     struct window *in_order;    /* the first is at its front */
     uint64_t at;                /* where the next cut begins */
     bool ended;                 /* it would have nothing */
+    bool failed;                /* what was taken for the last one is lost */
     VEC(uint8_t) ahead;         /* taken out of `in_order` for the next one */
 };
 
-/* From one offset of the input to another.  What it has room for it keeps for the next cut. */
+/* From one offset of the input to another.  Its room is kept for the next cut. */
 struct cut {
-    uint64_t at, end;        /* UINT64_MAX: that of the input */
-    VEC(uint8_t) bytes;      /* of what comes in order; zeros behind them */
-    struct section section;  /* else */
+    uint64_t at, end;       /* UINT64_MAX: that of the input */
+    VEC(uint8_t) bytes;     /* of what comes in order; zeros behind them */
+    struct section section; /* else */
 };
 
 void cutter_init(struct cutter *c, const struct source *input, struct window *in_order,
@@ -39,7 +40,7 @@ void cut_init(struct cut *cut);
 void cut_free(struct cut *cut);
 
 /* Makes `cut` of the bytes up to the first event behind `least` of them, or to the end.  False, and
- * the last: there is no such event in CUT_MOST bytes, the source fails, or there is no memory. */
+ * `failed`: there is no such event in CUT_MOST bytes, the source fails, or there is no memory. */
 bool cutter_next(struct cutter *c, size_t least, struct cut *cut);
 
 /* Gives 1 to `len` of the bytes behind the last cut, or 0 at the end; of what comes in order. */

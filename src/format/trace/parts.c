@@ -58,10 +58,10 @@ struct round {
     bool ended;     /* the list, in the last part that was taken; it ends at `end` */
     uint32_t last;  /* that part */
     uint64_t end;
-    struct lock *lock;      /* of the three below, and of which parts are done */
+    struct lock *lock;      /* of the two below, and of which parts are done */
     bool over;              /* no further part is wanted */
     uint64_t cut_bytes;     /* of the file, as its reader is told: up to the last cut */
-    enum vrs_status status; /* of the progress */
+    enum vrs_status status; /* of the progress, as of `error` on the caller's thread alone */
     struct vrs_error error;
 };
 
@@ -317,7 +317,8 @@ static enum vrs_status read_list(struct round *round, struct json_end *ret, bool
         cut_init(&round->slot[i].cut);
     if (ok)
         read_rounds(round);
-    *ret_done = ok && round->ended && read_tail(round, ret);
+    /* What a cut that failed has taken is missing from what stands behind the list. */
+    *ret_done = ok && round->ended && !round->cutter->failed && read_tail(round, ret);
     for (uint32_t i = 0; i < round->slots && ok; i++) {
         trace_free(&round->slot[i].trace);
         cut_free(&round->slot[i].cut);

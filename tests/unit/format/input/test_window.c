@@ -220,6 +220,58 @@ static void room_for_what_is_held_may_fail(void **state)
     free(bytes);
 }
 
+/* From the front of the window and past it, and then on as before. */
+static void taken_bytes_come_once(void **state)
+{
+    (void)state;
+    enum { SIZE = WINDOW_BYTES + 1000 };
+    uint8_t *bytes = patterned(SIZE), *taken = malloc(SIZE);
+    assert_non_null(taken);
+    struct dribble d = { .at = bytes, .left = SIZE, .step = 700 };
+    struct window w;
+    assert_int_equal(window_init(&w, dribble_source(&d), NULL), VRS_OK);
+    assert_true(window_need(&w, 1000));
+    assert_true(window_hold(&w, 0));
+    w.at += 10;
+    size_t at = 10, got;
+    while (at < SIZE - 500 && (got = window_take(&w, taken + at, 300)) > 0) {
+        assert_true(got <= 300);
+        at += got;
+        assert_int_equal(window_offset(&w), at);
+    }
+    assert_false(window_rewind(&w));
+    assert_memory_equal(taken + 10, bytes + 10, at - 10);
+    assert_true(window_need(&w, 1));
+    for (; window_need(&w, 1); w.at++, at++)
+        assert_int_equal(*w.at, pattern(at));
+    assert_int_equal(at, SIZE);
+    assert_int_equal(window_take(&w, taken, 1), 0);
+    assert_int_equal(window_offset(&w), SIZE);
+    window_free(&w);
+    free(taken);
+    free(bytes);
+}
+
+static void nothing_is_taken_behind_a_failure(void **state)
+{
+    (void)state;
+    const uint8_t bytes[] = { 1, 2, 3 };
+    uint8_t taken[8];
+    struct dribble d = { .at = bytes, .left = sizeof bytes, .fails = true };
+    struct window w;
+    struct vrs_error err;
+    assert_int_equal(window_init(&w, dribble_source(&d), NULL), VRS_OK);
+    assert_int_equal(window_take(&w, taken, sizeof taken), 3);
+    assert_int_equal(window_status(&w, NULL), VRS_OK);
+    assert_int_equal(window_take(&w, taken, sizeof taken), 0);
+    assert_int_equal(window_status(&w, &err), VRS_IO);
+    assert_string_equal(err.message, "the disk is on fire");
+    uint32_t reads = d.reads;
+    assert_int_equal(window_take(&w, taken, sizeof taken), 0);
+    assert_int_equal(d.reads, reads);
+    window_free(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +285,8 @@ int main(void)
         cmocka_unit_test(what_was_passed_cannot_be_held),
         cmocka_unit_test(bytes_are_shown_as_they_lie),
         cmocka_unit_test(room_for_what_is_held_may_fail),
+        cmocka_unit_test(taken_bytes_come_once),
+        cmocka_unit_test(nothing_is_taken_behind_a_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -292,6 +292,75 @@ static void parts_do_not_matter(void **state)
     buf_free(&text);
 }
 
+/* A list whose end lies in a part behind which no part can be cut: what stands there is not lost. */
+static void what_cannot_be_cut_behind_the_list_is_read(void **state)
+{
+    (void)state;
+    enum { TEXT_MOST = 80 << 20 };
+    struct buf text, packed;
+    buf_init(&text, TEXT_MOST);
+    buf_text(&text, "{\"traceEvents\": [" OP("a"));
+    for (int i = 0; i < 2000; i++)
+        buf_text(&text, ", " OP("b"));
+    buf_text(&text, "], \"metadata\": [7");
+    for (int i = 0; i < 600; i++)
+        buf_text(&text, ", " OP("none"));
+    buf_text(&text, "], \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 3, \"world_size\": 4}, \"big\": [");
+    buf_repeat(&text, S(" "), (size_t)66 << 20);
+    buf_text(&text, "1]}");
+    assert_false(text.failed);
+    size_t len = packed_into(text.at, text.len, &packed);
+    struct trace trace;
+    struct vrs_error err;
+    assert_int_equal(read_bytes(&packed, len, 3, 30000, &trace, &err), VRS_OK);
+    assert_int_equal(trace.header.rank, 3);
+    assert_int_equal(trace.read_bytes, text.len);
+    trace_free(&trace);
+    buf_free(&packed);
+    buf_free(&text);
+}
+
+/* How far it is told to be never goes back, and reaches the end, though the file is read twice. */
+struct heard {
+    uint64_t most;
+    bool went_back;
+};
+
+static bool hear(void *arg, uint64_t done, uint64_t total)
+{
+    struct heard *h = arg;
+    (void)total;
+    h->went_back = h->went_back || done < h->most;
+    h->most = done;
+    return true;
+}
+
+static void what_is_read_twice_is_told_once(void **state)
+{
+    (void)state;
+    struct buf text, packed;
+    make_text(&text);
+    size_t len = packed_into(text.at, text.len, &packed);
+    const uint8_t *at = (const uint8_t *)packed.at;
+    for (int cut = 0; cut < 2; cut++) {
+        struct memory_bytes memory = { .start = at, .end = at + len - (cut ? 5 : 0) };
+        struct heard heard = { .most = 0 };
+        struct read_trace_options options = { .size_bytes = len,
+                                              .threads = 2,
+                                              .packed_part_bytes = 3000,
+                                              .progress = hear,
+                                              .progress_arg = &heard };
+        struct trace trace;
+        struct vrs_error err;
+        assert_int_equal(read_trace(source_of_memory(&memory), &options, &trace, &err), VRS_OK);
+        assert_false(heard.went_back);
+        assert_true(heard.most > 0 && heard.most <= len);
+        trace_free(&trace);
+    }
+    buf_free(&packed);
+    buf_free(&text);
+}
+
 static bool cancel(void *arg, uint64_t done, uint64_t total)
 {
     (void)arg;
@@ -363,6 +432,8 @@ int main(void)
         cmocka_unit_test(what_stands_behind_a_member_does_not_matter),
         cmocka_unit_test(a_long_tail_does_not_matter),
         cmocka_unit_test(parts_do_not_matter),
+        cmocka_unit_test(what_cannot_be_cut_behind_the_list_is_read),
+        cmocka_unit_test(what_is_read_twice_is_told_once),
         cmocka_unit_test(whoever_is_told_may_cancel),
         cmocka_unit_test(memory_that_is_not_there_is_said_or_not_needed),
     };
