@@ -60,6 +60,7 @@ static bool order_agrees(const struct stated_time *t, struct buf *words, const c
         enum stated_figure low, high;
     } pairs[] = {
         { STATED_LEAST, STATED_MEDIAN }, { STATED_LEAST, STATED_MEAN },
+        { STATED_LEAST, STATED_P95 },    { STATED_LEAST, STATED_P99 },
         { STATED_LEAST, STATED_MOST },   { STATED_MEDIAN, STATED_P95 },
         { STATED_MEDIAN, STATED_P99 },   { STATED_MEDIAN, STATED_MOST },
         { STATED_MEAN, STATED_MOST },    { STATED_P95, STATED_P99 },
@@ -119,8 +120,9 @@ static bool values_agree(const struct stated_time *t, const double *sorted, stru
 bool stated_time_agrees(const struct stated_time *t, const double *sorted, struct buf *words,
                         const char **ret_member)
 {
-    return count_agrees(t, words, ret_member) && order_agrees(t, words, ret_member) &&
-           values_agree(t, sorted, words, ret_member);
+    /* Where there are values they are what is believed. */
+    return count_agrees(t, words, ret_member) && values_agree(t, sorted, words, ret_member) &&
+           order_agrees(t, words, ret_member);
 }
 
 bool measured_phase_agrees(const struct measured_phase *p, struct buf *words,

@@ -14,9 +14,9 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/number.h"
+#include "base/statistics.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "base/statistics.h"
 #include "format/json/reader.h"
 #include "format/json/scan.h"
 #include "format/measurement/agreement.h"
@@ -367,7 +367,7 @@ static enum vrs_status take_real(struct reading *r, str text, uint64_t offset, d
     double value;
     if (!number_real(text, &value) || !isfinite(value))
         return vrs_fail_at(err, VRS_CORRUPT, offset,
-                           "%s is above 1.8e308, the largest number that is read",
+                           "%s is above 1.797e308, the largest number that is read",
                            where_of(r).text);
     if (value < 0)
         return vrs_fail_at(err, VRS_CORRUPT, offset, "%s is below 0", where_of(r).text);

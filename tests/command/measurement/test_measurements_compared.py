@@ -86,7 +86,7 @@ def test_units_that_differ_are_both_there(tmp_path):
     assert [row["b"]["unit"] for row in said["times"][:-1]] == ["ms"] * 5
     head, *rows = run("compare", "--csv", BEFORE, other, expect=0).out.splitlines()
     at = head.split(",").index("b.unit")
-    assert rows[0].split(",")[at] == "ms" and rows[-1].split(",")[at].startswith("s")
+    assert rows[0].split(",")[at] == "ms" and rows[-1].split(",")[at].strip('"').startswith("s")
     text = run("compare", BEFORE, other, expect=0).out
     assert "step is in ms in A and in s" in words(text) and "\x1b" not in text
     shown = next(line for line in text.splitlines() if line.startswith("  step "))
@@ -124,7 +124,7 @@ def test_numbers_at_the_ends_of_what_numbers_are(tmp_path):
 
 @pytest.mark.parametrize("row,member,changed,but", (
     ("times", "median", 10.0, "its values give 16.963"), ("times", "mean", 99, "its values give 16.991"), ("times", "count", 39, "the number of its values is 40"),
-    ("times", "least", 17, "\"median\", which cannot be less, is 16.963"), ("phases", "peak_delta_bytes", 200000000, "\"peak_bytes\", which cannot be less, is 104857600")))
+    ("times", "least", 17, "its values give 16.303"), ("phases", "peak_delta_bytes", 200000000, "\"peak_bytes\", which cannot be less, is 104857600")))
 def test_a_document_that_contradicts_itself_is_refused(tmp_path, row, member, changed, but):
     made = document()
     made[row][-1][member] = changed
