@@ -84,6 +84,7 @@ enum vrs_status vrs_method_report(const struct vrs_measured *measured,
     for (size_t i = 0; i < o.threshold_count; i++)
         TRY(trace_limits_set(&limits, str_from(o.thresholds[i]), err));
     limits.processors = m.processors > 0 ? m.processors : 0;
+    limits.workers = m.workers;
     if (trace != NULL)
         TRY(timeline_refuse(trace, "bottleneck of work", err));
     struct vrs_result *result = result_make(&measured_answer, 1);

@@ -78,7 +78,10 @@ def test_thresholds_of_the_kind(how, kind):
 @pytest.mark.parametrize("workers, processors, advised, told", (
     (0, 2, "(num_workers=2, persistent_workers=True, prefetch_factor=4)",
      "the loader has 0 workers; the process may use 2 processors, and as many workers can load at once"),
-    (2, 2, "(num_workers=2, persistent_workers=True, prefetch_factor=4)",
+    (1, 2, "(num_workers=2, persistent_workers=True, prefetch_factor=4)", "the loader has 1 worker;"),
+    (8, 64, "(num_workers=16, persistent_workers=True, prefetch_factor=4)", "the loader has 8 workers;"),
+    (40, 64, "(num_workers=64, persistent_workers=True, prefetch_factor=4)", "the loader has 40 workers;"),
+    (2, 2, None,
      "the loader has 2 workers; the process may use 2 processors: more workers help only where they wait, as for files"),
     (0, 64, "(num_workers=8, persistent_workers=True, prefetch_factor=4)", "the process may use 64 processors, and as many"),
     (0, -1, "(num_workers=8, or the number of processors if that is less; persistent_workers=True, prefetch_factor=4)",
@@ -89,7 +92,9 @@ def test_no_more_workers_are_advised_than_there_are_processors(workers, processo
     with vramscope.load(ROOT / "examples" / "traces" / "training.pt.trace.json.gz") as trace:
         seconds = (0.01, 0.01, 0.02, -1.0, -1.0, -1.0, -1.0)
         page = " ".join(_core._measured("a model", 20, False, seconds, -1.0, -1.0, workers, processors, trace).text().split())
-        assert f"give the loader workers {advised}, or keep decoded samples" in page and told in page
+        advice = "keep decoded samples: the loader has a worker for each processor" if advised is None else \
+            f"give the loader workers {advised}, or keep decoded samples"
+        assert advice in page and told in page and ("num_workers" in page) == (advised is not None)
         assert "pin_memory" not in page and "device" not in page.partition("do ")[2].partition("verify")[0]
         assert "num_workers=8, or the number of processors" in " ".join(trace.findings().text().split())
 
@@ -198,8 +203,8 @@ def test_progress_goes_to_standard_error(device, capfd):
     ({}, "criterion and optimizer: missing; or give step"), ({"criterion": len}, "optimizer: missing"),
     ({"step": len, "optimizer": len}, "give step, or criterion and optimizer"),
     ({"step": len, "batches": 0}, "batches is 1 at least"), ({"step": len, "warmup": -1}, "warmup is 0 at least"),
-    ({"step": len, "steps": 0}, "steps is 1 at least"), ({"step": len, "seconds": 0}, "seconds is a number above 0"),
-    ({"step": len, "seconds": float("nan")}, "seconds is a number above 0"),
+    ({"step": len, "steps": 0}, "steps is 1 at least"), ({"step": len, "seconds": 0}, "seconds is a finite number above 0"),
+    ({"step": len, "seconds": float("nan")}, "seconds is a finite number above 0"),
 ))
 def test_wrong_arguments(device, how, text):
     with pytest.raises(ValueError, match=text):

@@ -67,7 +67,8 @@ double rule_busy(const struct rule_facts *f);
 /* The wall time of forward, backward and optimizer. */
 int64_t rule_compute_wall(const struct rule_facts *f);
 
-/* Where the time of loading passed, and the advice that this asks for: the table has none. */
+/* Where the time of loading passed, and the advice that this asks for, which stands in no row of
+ * the table of rules. */
 void judge_loading(struct judging *j);
 
 /* Keeps the judged time, what of it was idle, and the share of computing. */

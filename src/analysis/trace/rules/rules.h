@@ -93,6 +93,7 @@ extern const struct trace_threshold_row trace_thresholds[TRACE_THRESHOLDS];
 struct trace_limits {
     double at[TRACE_THRESHOLDS];
     int64_t processors; /* that the program may use; 0: not known, as of a file */
+    int64_t workers;    /* of its loader; -1: not known */
 };
 
 void trace_limits_init(struct trace_limits *ret);

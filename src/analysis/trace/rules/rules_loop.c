@@ -33,14 +33,26 @@ static bool is_most(const struct rule_facts *f, int64_t ns)
 #define WORKERS_ALWAYS "persistent_workers=True, prefetch_factor=4"
 #define WORKERS_PINNED ", pin_memory=True"
 
-enum { WORKERS_MOST = 8 };
+/* Eight, or twice as many as there are; never more than processors. */
+static int64_t advised_workers(const struct trace_limits *limits)
+{
+    const int64_t usual = 8;
+    int64_t most = limits->processors, there = limits->workers;
+    int64_t more = there < usual ? usual : there > most / 2 ? most : 2 * there;
+    return more < most ? more : most;
+}
+
+/* The loader is known to have a worker for each processor. */
+static bool has_all_workers(const struct trace_limits *limits)
+{
+    return limits->processors > 0 && limits->workers >= limits->processors;
+}
 
 static void name_workers(struct judging *j)
 {
     int64_t processors = j->f->limits->processors;
     if (processors > 0)
-        judge_note(j, "num_workers",
-                   (double)(processors < WORKERS_MOST ? processors : WORKERS_MOST));
+        judge_note(j, "num_workers", (double)advised_workers(j->f->limits));
     if (j->f->card != NULL)
         j->found->workers = processors > 0 ? WORKERS_OF_THIS WORKERS_ALWAYS WORKERS_PINNED
                                            : WORKERS_OF_ANY WORKERS_ALWAYS WORKERS_PINNED;
@@ -59,6 +71,7 @@ void judge_loading(struct judging *j)
 {
     const struct rule_facts *f = j->f;
     const struct rule_loop *l = &f->loop;
+    bool has_all = has_all_workers(f->limits);
     name_workers(j);
     if (l->load_line != 0 && is_most(f, l->load_line_ns)) {
         name_line(j, l->load_line);
@@ -77,9 +90,12 @@ void judge_loading(struct judging *j)
     } else if (l->has_workers) {
         name_line(j, l->waiting_line);
         j->found->advice =
-            "the loop waited for the loader's workers, whose code is not in the trace: use more of "
-            "them, as long as there are processors for them ({workers}); record with num_workers=0 "
-            "to see which line they are slow in";
+            has_all ? "the loop waited for the loader's workers, whose code is not in the trace, "
+                      "and there is one for each processor: do less in them, or do it once before "
+                      "the training; record with num_workers=0 to see which line they are slow in"
+                    : "the loop waited for the loader's workers, whose code is not in the trace: "
+                      "use more of them, as long as there are processors for them ({workers}); "
+                      "record with num_workers=0 to see which line they are slow in";
     } else if (l->load_op != 0 && is_most(f, l->load_ops_ns)) {
         judge_note(j, "load_ops_ns", (double)l->load_ops_ns);
         j->found->advice = with_or_without(
@@ -88,6 +104,12 @@ void judge_loading(struct judging *j)
             "the device for the whole batch; else give the loader workers ({workers})",
             "{load_ops_ns} of it are operators: do what they do once before the training, or for "
             "the whole batch at once; else give the loader workers ({workers})");
+    } else if (has_all) {
+        j->found->advice = with_or_without(
+            j,
+            "keep decoded samples, or augment on the device: the loader has a worker for each "
+            "processor",
+            "keep decoded samples: the loader has a worker for each processor");
     } else {
         j->found->advice = with_or_without(
             j,

@@ -72,6 +72,7 @@ void trace_limits_init(struct trace_limits *ret)
     for (uint32_t i = 0; i < TRACE_THRESHOLDS; i++)
         ret->at[i] = trace_thresholds[i].value;
     ret->processors = 0;
+    ret->workers = -1;
 }
 
 /* A number in the unit of the threshold's name, or as people write it: 70%, 10us, 16MiB. */
