@@ -172,7 +172,7 @@ static int read_and_compare(const struct common *common, const struct inputs *in
     return exit_status;
 }
 
-/* Before a folder is listed: which of its files is meant, nobody could tell. */
+/* Before a folder is listed: nobody can tell which of its files is meant. */
 static int check_folders(const struct pair_question *question, int count, char *const *files)
 {
     for (int i = 0; question->folder_refused != NULL && i < count; i++) {

@@ -20,8 +20,8 @@ struct trace_rewrite {
       "write what could be read of a damaged trace as JSON without damage, to -o", OPTION_FLAG,    \
       offsetof(settings, member.repair), NULL },                                                   \
         { 0, "slice", "STEPS",                                                                     \
-          "write steps of the trace, as 3..5 or 3.., with the device work that they launched, to "   \
-          "-o",                                                                                      \
+          "write steps of the trace, as 3..5 or 3.., with the device work that they launched, to "  \
+          "-o",                                                                                    \
           OPTION_TEXT, offsetof(settings, member.slice), NULL },                                   \
         { 0, "drop-python", NULL, "with --repair or --slice leave Python frames out", OPTION_FLAG, \
           offsetof(settings, member.drop_python), NULL },                                          \

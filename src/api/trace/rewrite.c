@@ -61,7 +61,8 @@ static enum vrs_status read_steps(const char *text, struct slice_question *ret,
         !((is_open && last.len == 0) || read_number(last, &ret->last_step)) ||
         ret->first_step > ret->last_step)
         return vrs_fail(err, VRS_USAGE,
-                        "steps are named as 3..5, 3.. (to the last), ..5, or 3 alone, not \"%.40s\"",
+                        "steps are named as 3..5, 3.. (to the last), ..5, or 3 alone, not "
+                        "\"%.40s\"",
                         text);
     return VRS_OK;
 }

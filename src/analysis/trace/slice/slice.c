@@ -24,26 +24,20 @@ static bool is_inside(const struct slicing *s, int64_t moment)
     return !s->q->by_steps || (moment >= s->first_ns && moment < s->end_ns);
 }
 
-/* "step 3", "step from 3 to 5", "step from 3 on", "step up to 5". */
-static void name_steps(const struct slice_question *q, char *to, size_t len)
-{
-    if (q->first_step == q->last_step)
-        snprintf(to, len, "step %lld", (long long)q->first_step);
-    else if (q->last_step == SLICE_TO_LAST)
-        snprintf(to, len, "step from %lld on", (long long)q->first_step);
-    else if (q->first_step == SLICE_FROM_FIRST)
-        snprintf(to, len, "step up to %lld", (long long)q->last_step);
-    else
-        snprintf(to, len, "step from %lld to %lld", (long long)q->first_step,
-                 (long long)q->last_step);
-}
-
 /* Says which steps there are instead; none where the first is behind the last. */
 static enum vrs_status refuse_steps(const struct slice_question *q, int64_t first, int64_t last,
                                     struct vrs_error *err)
 {
     char which[64];
-    name_steps(q, which, sizeof which);
+    if (q->first_step == q->last_step)
+        snprintf(which, sizeof which, "step %lld", (long long)q->first_step);
+    else if (q->last_step == SLICE_TO_LAST)
+        snprintf(which, sizeof which, "step from %lld on", (long long)q->first_step);
+    else if (q->first_step == SLICE_FROM_FIRST)
+        snprintf(which, sizeof which, "step up to %lld", (long long)q->last_step);
+    else
+        snprintf(which, sizeof which, "step from %lld to %lld", (long long)q->first_step,
+                 (long long)q->last_step);
     if (first > last)
         return vrs_fail(err, VRS_USAGE,
                         "there is no %s: no ProfilerStep#N is in the trace, which prof.step() "
@@ -61,14 +55,14 @@ static enum vrs_status refuse_ends(const struct slice_question *q, int64_t first
 {
     bool before = q->first_step != SLICE_FROM_FIRST && q->first_step < first;
     bool behind = q->last_step != SLICE_TO_LAST && q->last_step > last;
-    char which[64];
     if (!before && !behind)
         return VRS_OK;
-    name_steps(q, which, sizeof which);
     return vrs_fail(err, VRS_USAGE,
-                    "not each %s is there: those of the trace are %lld to %lld; N.. takes all from "
-                    "N on, ..N all up to N",
-                    which, (long long)first, (long long)last);
+                    "not all of these steps are there: the trace has %lld to %lld; %lld..%lld takes "
+                    "those of them",
+                    (long long)first, (long long)last,
+                    (long long)(q->first_step > first ? q->first_step : first),
+                    (long long)(q->last_step < last ? q->last_step : last));
 }
 
 /* From the begin of the first step to the end of the last. */

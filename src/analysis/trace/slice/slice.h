@@ -31,8 +31,7 @@ struct slice {
     uint64_t kept, all; /* spans */
 };
 
-/* Everything is taken from `arena`.  VRS_USAGE where a step at an end is not
- * there. */
+/* Everything is taken from `arena`.  VRS_USAGE where a step that an end names is not there. */
 enum vrs_status slice_make(const struct trace *t, const struct slice_question *q,
                            struct arena *arena, struct slice *ret,
                            struct vrs_error *err) MUST_CHECK;
