@@ -66,6 +66,22 @@ def test_each_table_reaches_its_last_row(many, key, name):
         assert is_row and in_sight and text, (caption, text)
 
 
+@pytest.mark.parametrize("size", [(1280, 800), (1000, 700), (900, 500), (390, 844)])
+def test_state_reaches_its_last_segment(pages, size):
+    page = pages(scripts.make(SCRIPT), fragment="#v=1&by=site&view=state&at=117", size=size)
+    page.says("#view", "segments")
+    page.settled()
+    total = int(plain(page.text("#view > :not([hidden]) .bar")).split(" segments")[0].split("\u203a")[1])
+    page.ask("""(async () => { for (let turn = 0; turn < 4; turn++) {
+      for (let node = document.querySelector('.segments'); node; node = node.parentElement) node.scrollTop = node.scrollHeight;
+      document.scrollingElement.scrollTop = document.querySelector('.segments').getBoundingClientRect().bottom + scrollY - innerHeight;
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    } })()""")
+    shown = page.ask("""[...document.querySelectorAll('.segments tbody tr')].filter((row) => { const { top, bottom } = row.getBoundingClientRect();
+      return bottom > 0 && top < innerHeight; }).map((row) => row.getAttribute('aria-hidden'))""")
+    assert total > 30 and shown and None in shown and shown[-1] is None, (size, total, shown)
+
+
 def rows_of(page, caption):
     return page.ask("[...document.querySelectorAll('.rows')].filter((box) => box.getClientRects().length && box.querySelector('caption')"
                     ".textContent.includes(%s)).map((box) => [...box.querySelectorAll('tr[data-row]')].map((row) => [...row.cells]"

@@ -1,6 +1,6 @@
 // table.js - a sortable table, of whose rows only those in sight are made, above a total.
 import { bytes, delta } from '../../core/model/human.js';
-import { button, el, fill, isPrinting } from './dom.js';
+import { button, el, fill, isPrinting, perFrame } from './dom.js';
 
 const rowHeight = 26;
 const spare = 12;
@@ -92,14 +92,19 @@ const drawn = new WeakMap();
 
 let follows = false;
 
-/** Calls `draw` when other rows of the box come into sight. */
-function followSight(box, draw) {
-  drawn.set(box, draw);
-  new ResizeObserver(draw).observe(box);
+/** Calls `draw` before the next frame when other rows of the box come into sight: it scrolls, what
+ * is around it does, or it becomes larger. */
+export function followSight(box, draw) {
+  const soon = perFrame(draw);
+  drawn.set(box, soon);
+  box.dataset.follows = '';
+  new ResizeObserver(soon).observe(box);
   if (follows) return;
   follows = true;
   document.addEventListener('scroll', ({ target }) => {
-    for (const one of [target, ...target.querySelectorAll('.rows')]) drawn.get(one)?.();
+    for (const one of [target, ...target.querySelectorAll('[data-follows]')]) {
+      if (drawn.has(one) && one.getClientRects().length) drawn.get(one)();
+    }
   }, { capture: true, passive: true });
 }
 

@@ -5,7 +5,7 @@ import { slotColour } from '../draw/colours.js';
 import { button, el, fill, perFrame } from '../draw/dom.js';
 import { prepare } from '../draw/draw.js';
 import { hatch } from '../draw/paint.js';
-import { rowsInSight } from '../draw/table.js';
+import { followSight, rowsInSight } from '../draw/table.js';
 import { eventName, shortened, words } from '../draw/text.js';
 import { plainBy } from '../state/holders.js';
 
@@ -164,7 +164,7 @@ function createSegments(box, page) {
       el('tr', null, el('th', { scope: 'rowgroup', colspan: columns, text: rows[i] })) :
       segmentRow(rows[i], largest, room, kinds, page))));
   };
-  box.addEventListener('scroll', perFrame(draw));
+  followSight(box, draw);
   return (rows, largest) => {
     Object.assign(shown, { rows, largest, kinds: rows.some(({ kind }) => kind) });
     fill(box, rows.length ? table : el('p', { text: 'Nothing is mapped at this moment.' }));
