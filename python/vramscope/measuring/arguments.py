@@ -49,19 +49,19 @@ def check_counts(**counts: Any) -> None:
 
 
 def check_seconds(name: str, value: Any, *, or_none_at_all: bool = False) -> None:
-    """ValueError for a time that is none, or never ends; TypeError for what is no number.
+    """ValueError for seconds below 0 or without end, and for 0; TypeError for what is no real number.
 
-    or_none_at_all: whether 0 is a time.
+    or_none_at_all: whether 0 will do.
     """
-    wanted = "a number of at least 0" if or_none_at_all else "a number above 0"
-    if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
+    wanted = "a finite number " + ("of at least 0" if or_none_at_all else "above 0")
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
         raise refused(name, wanted, value)
-    if not (0 <= value < math.inf) or (value == 0 and not or_none_at_all):
+    if not 0 <= value < math.inf or (value == 0 and not or_none_at_all):
         raise ValueError(f"{name} is {wanted}, not {value!r}")
 
 
 def check_calls(**functions: Any) -> None:
-    """TypeError for what cannot be called."""
+    """TypeError for what is no function: what cannot be called, and a class."""
     for name, value in functions.items():
         if not _calls(value):
             raise refused(name, "a function, or a module", value)
@@ -97,7 +97,8 @@ def check_training(model: Any, loader_name: str, loader: Any, criterion: Any,
 
 
 def check_place(name: str, path: Any) -> None:
-    """OSError where a file could not be written; TypeError for what is no path. None is no file."""
+    """OSError where a file could not be written; ValueError for a NUL in its name; TypeError for what
+    is no path. None is no file."""
     import errno
     if path is None:
         return

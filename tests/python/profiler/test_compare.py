@@ -130,7 +130,7 @@ def test_what_is_no_repeat():
     good = measured()
     latency = vramscope.measure_latency(lambda: None, iterations=1)
     for sides, again, words in (((good, good), [latency], "repeat 1 measured another thing than A"),
-                                ((good, good), [TRACE], "no trace or snapshot"),
+                                ((good, good), [TRACE], "a profiler trace; again takes measurements of the program of before"),
                                 ((good, good), [good] * 17, "16 measurements at most"),
                                 ((TRACE, TRACE), [good], "traces are compared by their steps")):
         with pytest.raises(vramscope.Error, match=words) as raised:
@@ -268,7 +268,7 @@ def test_the_side_that_failed_is_named(tmp_path):
         with pytest.raises(vramscope.Error, match="^" + re.escape(words)) as raised:
             vramscope.compare(before, after, again=again)
         assert raised.value.path == (str(missing) if missing in (before, after, *again) else None)
-    with pytest.raises(TypeError, match=r"^again\[1\] is a Measurement.* not int"):
+    with pytest.raises(TypeError, match=r"^again\[1\] is a Measurement.* not 7"):
         vramscope.compare(good, good, again=[good, 7])
     document = json.loads(good.json())
     document["times"][-1]["median"] *= 2

@@ -68,10 +68,10 @@ NO_TYPES = [
     ("diagnose", {"step": "x"}, "step is a function, or a module, not 'x'"),
     ("diagnose", {"step": ran, "loader": None}, "loader" + BATCHES + "None"),
     ("diagnose", {"step": ran, "model": "x"}, "model is a module, or None, not 'x'"),
-    ("diagnose", {"seconds": "60"}, "seconds is a number above 0, not '60'"),
+    ("diagnose", {"seconds": "60"}, "seconds is a finite number above 0, not '60'"),
     ("diagnose", {"progress": "loud"}, "progress is a function, True, False or None, not 'loud'"),
     ("measure_utilisation", {"step": None}, "step is a function, or a module, not None"),
-    ("measure_utilisation", {"seconds": None}, "seconds is a number of at least 0, not None"),
+    ("measure_utilisation", {"seconds": None}, "seconds is a finite number of at least 0, not None"),
     ("measure_utilisation", {"model": 3}, "model is a module, or None, not 3"),
     *[("compare", {side: value}, side + SIDE + words) for side in ("before", "after")
       for value, words in ((None, "None"), (7, "7"), ({"schema": 1}, "an object of dict"))],
