@@ -76,8 +76,8 @@ def test_a_trace_and_a_snapshot(tmp_path):
     path = write(tmp_path, "a.json", trace(steps(1000)))
     for pair in ((path, SNAPSHOT), (SNAPSHOT, path)):
         said = run("diff", *pair, expect=2)
-        assert "a.json is a profiler trace and" in said.err and "oom.pickle a memory snapshot" in said.err
-    assert "of profiler traces" in run("diff", SNAPSHOT, SNAPSHOT, "--fail-over", "5ms", expect=2).err
+        assert "a.json is a profiler trace and" in said.err and "oom.pickle is a memory snapshot" in said.err
+    assert "takes a time for profiler traces" in run("diff", SNAPSHOT, SNAPSHOT, "--fail-over", "5ms", expect=2).err
 
 
 # Medians, intervals, verdicts ---------------------------------------------------------

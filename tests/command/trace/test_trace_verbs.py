@@ -81,7 +81,7 @@ def test_options_of_snapshots_are_not_ignored(tmp_path, option):
         said = run(*verb, *option, path, expect=2)
         assert said.out == "" and f"{option[0]} is of memory snapshots" in said.err
     said = run("diff", "--replay", "never", path, path, expect=2)
-    assert "--replay is of memory snapshots" in said.err
+    assert "--replay is for memory snapshots; A and B are profiler traces" in said.err
 
 
 @pytest.mark.parametrize("option, instead", [
