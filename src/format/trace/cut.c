@@ -1,4 +1,4 @@
-/* cut.c - looks for the begin of an event, and keeps the bytes behind it for the next cut. */
+/* cut.c - finds where an event begins; what was taken behind it waits for the next cut. */
 #include "format/trace/cut.h"
 
 #include <string.h>
