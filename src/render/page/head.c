@@ -147,7 +147,7 @@ static uint64_t clipped(const struct page_device *d)
 }
 
 static void put_device(struct json *j, const struct page_device *d,
-                       const struct report_sections *sections)
+                       const struct report_device *report)
 {
     struct buf name;
     buf_init(&name, SIZE_MAX / 2);
@@ -173,7 +173,8 @@ static void put_device(struct json *j, const struct page_device *d,
     put_window(j, d);
     put_lists(j, d);
     put_checks(j, d);
-    page_put_oom(j, d, sections);
+    page_put_answer(j, report);
+    page_put_oom(j, d, report->sections);
     page_put_tables(j, d->table, page_table_names, PAGE_TABLES);
 }
 
@@ -216,7 +217,7 @@ static void put_file(struct buf *to, const struct page *v, const struct page_fil
         buf_text(to, d == 0 ? "" : ", ");
         json_start(&j, to);
         json_object(&j, NULL);
-        put_device(&j, &file->device[d], file->report->report[0].device[d].sections);
+        put_device(&j, &file->device[d], &file->report->report[0].device[d]);
         json_close(&j);
         json_finish(&j);
     }

@@ -170,6 +170,9 @@ enum vrs_status page_pair_pack(const struct page_device *a, const struct page_de
 /* The members "diff" and "ranks" of the head, each behind a comma. */
 void page_many_head(struct buf *to, const struct page *page);
 
+/* The member "answer" of a device: the first sentences of its report. */
+void page_put_answer(struct json *j, const struct report_device *report);
+
 /* The member "oom" of a device: why its last request failed, and what lay free then. */
 void page_put_oom(struct json *j, const struct page_device *device,
                   const struct report_sections *sections);

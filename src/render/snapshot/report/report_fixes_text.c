@@ -136,14 +136,9 @@ bool report_must_go_words(struct buf *to, const struct report_device *d)
     return true;
 }
 
-/* The list on its way: items are made before their second column is as wide as the widest. */
-struct item {
-    struct buf words, bytes; /* escaped, and bytes */
-};
-
 /* A numbered item: words on the left, bytes at the right end of its last line. */
 static void put_item(struct buf *to, const struct style *style, uint32_t number,
-                     const struct item *item, uint32_t right)
+                     const struct report_item *item, uint32_t right)
 {
     struct style narrow = *style;
     struct buf lines;
@@ -199,32 +194,67 @@ bool report_together_words(struct buf *to, const struct report_device *d,
            advice_joint(to, &d->sections->advise);
 }
 
-/* What to do, in order; returns how many items. */
-static uint32_t make_items(const struct report_device *d, const struct advice *const *fix,
-                           uint32_t fixes, bool ascii, struct item item[REPORT_FIXES + 1])
+/* The line that the request's failure says must shrink; "" where it names none. */
+static str must_go_line(const struct oom *oom)
+{
+    bool lone = oom->tests.verdict == OOM_SINGLE_REQUEST_TOO_LARGE;
+    if (lone || oom->need_bytes == 0 || oom->program.lack == OOM_LACK_STATE)
+        return lone ? oom->request_site.culprit : S("");
+    return oom->must_go.count > 0 ? oom->must_go.at[0].site.culprit : S("");
+}
+
+/* What must shrink for the request that failed, of which no fix need tell; false: nothing. */
+static bool make_must_go(const struct report_device *d, bool ascii, struct report_item *item)
 {
     struct buf words;
-    uint32_t count = 0;
     buf_init(&words, SIZE_MAX / 2);
-    for (uint32_t i = 0; i < REPORT_FIXES + 1; i++) {
+    bool is = report_must_go_words(&words, d);
+    if (is) {
+        uint64_t need = report_need_bytes(d);
+        escape_text(&item->words, buf_slice(&words), ascii);
+        human_known_bytes(&item->bytes, need != 0 ? need : d->sections->oom.what_if.left_bytes);
+        buf_text(&item->bytes, need != 0 ? " needed" : " free then");
+        item->line = must_go_line(&d->sections->oom);
+    }
+    buf_end(&words, &item->words);
+    return is;
+}
+
+static void make_fix(const struct advice *fix, bool ascii, struct report_item *item)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    advice_words(&words, fix);
+    escape_text(&item->words, buf_slice(&words), ascii);
+    buf_end(&words, &item->words);
+    report_fix_bytes(&item->bytes, fix);
+    item->fix = fix;
+    if (fix->has_site)
+        item->line = fix->site.culprit;
+}
+
+uint32_t report_items(const struct report_device *d, bool ascii,
+                      struct report_item item[REPORT_ITEMS])
+{
+    const struct advice *fix[REPORT_FIXES];
+    uint32_t fixes = report_fixes(d, fix);
+    for (uint32_t i = 0; i < REPORT_ITEMS; i++) {
+        item[i] = (struct report_item){ .line = S("") };
         buf_init(&item[i].words, SIZE_MAX / 2);
         buf_init(&item[i].bytes, 1 << 12);
     }
-    if (report_must_go_words(&words, d)) {
-        escape_text(&item[count].words, buf_slice(&words), ascii);
-        uint64_t need = report_need_bytes(d);
-        human_known_bytes(&item[count].bytes,
-                          need != 0 ? need : d->sections->oom.what_if.left_bytes);
-        buf_text(&item[count++].bytes, need != 0 ? " needed" : " free then");
-    }
-    for (uint32_t i = 0; i < fixes; i++) {
-        words.len = 0;
-        advice_words(&words, fix[i]);
-        escape_text(&item[count].words, buf_slice(&words), ascii);
-        report_fix_bytes(&item[count++].bytes, fix[i]);
-    }
-    buf_end(&words, &item[0].words);
+    uint32_t count = make_must_go(d, ascii, &item[0]);
+    for (uint32_t i = 0; i < fixes; i++)
+        make_fix(fix[i], ascii, &item[count++]);
     return count;
+}
+
+void report_items_end(struct buf *to, struct report_item item[REPORT_ITEMS])
+{
+    for (uint32_t i = 0; i < REPORT_ITEMS; i++) {
+        buf_end(&item[i].words, to);
+        buf_end(&item[i].bytes, to);
+    }
 }
 
 /* The command that prints what a fix is said to save, where there is one. */
@@ -251,10 +281,10 @@ void report_fixes_text(struct buf *to, const struct style *style, const struct r
                        const struct report_device *d)
 {
     const struct advice *fix[REPORT_FIXES];
-    struct item item[REPORT_FIXES + 1];
+    struct report_item item[REPORT_ITEMS];
     struct buf words;
     uint32_t fixes = report_fixes(d, fix), right = 0;
-    uint32_t count = make_items(d, fix, fixes, style->ascii, item);
+    uint32_t count = report_items(d, style->ascii, item);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t width = (uint32_t)escape_width(buf_slice(&item[i].bytes));
         right = width > right ? width : right;
@@ -264,13 +294,10 @@ void report_fixes_text(struct buf *to, const struct style *style, const struct r
     for (uint32_t i = 0; i < count; i++) {
         put_item(to, style, i + 1, &item[i], right);
         /* What must go comes before the fixes, and no command tells it. */
-        if (i + fixes >= count)
-            put_verification(to, style, report, d, fix[i + fixes - count]);
+        if (item[i].fix != NULL)
+            put_verification(to, style, report, d, item[i].fix);
     }
-    for (uint32_t i = 0; i < REPORT_FIXES + 1; i++) {
-        buf_end(&item[i].words, to);
-        buf_end(&item[i].bytes, to);
-    }
+    report_items_end(to, item);
     buf_init(&words, SIZE_MAX / 2);
     if (report_together_words(&words, d, fix, fixes)) {
         buf_text(to, "     Together: ");

@@ -9,6 +9,7 @@
 #include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/report/report.h"
 #include "base/buf.h"
+#include "base/str.h"
 #include "render/answer/answer.h"
 #include "render/answer/terminal_chart.h"
 #include "render/write/human.h"
@@ -49,6 +50,20 @@ uint64_t report_need_bytes(const struct report_device *d);
 /* What all of them free, where that is less than their sum; false: it is not. */
 bool report_together_words(struct buf *to, const struct report_device *d,
                            const struct advice *const *shown, uint32_t count);
+
+/* One thing to do. */
+struct report_item {
+    struct buf words, bytes;  /* a sentence, escaped; what it frees, in words */
+    str line;                 /* of the program, to be changed; "": it names none */
+    const struct advice *fix; /* NULL: it is what must shrink for the request that failed */
+};
+enum { REPORT_ITEMS = REPORT_FIXES + 1 };
+
+/* What to do, in order; how many things.  Ends with report_items_end, which fails `to` where one
+ * of them had no memory. */
+uint32_t report_items(const struct report_device *d, bool ascii,
+                      struct report_item item[REPORT_ITEMS]);
+void report_items_end(struct buf *to, struct report_item item[REPORT_ITEMS]);
 /* All of that as a list; nothing where there is nothing to do. */
 void report_fixes_text(struct buf *to, const struct style *style, const struct report *report,
                        const struct report_device *d);
