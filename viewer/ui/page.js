@@ -13,9 +13,10 @@ import { createSettings } from './state/settings.js';
 import { createStage } from './state/stage.js';
 import { createStatus } from './state/status.js';
 import { createStore, firstState } from './state/store.js';
-import { toldOf } from './state/told.js';
+import { firstPlace } from './state/told.js';
 import { createTravel } from './state/travel.js';
 import { hearKeys } from './parts/actions.js';
+import { createCard } from './parts/card.js';
 import { createDetails } from './parts/details.js';
 import { createExport } from './parts/export.js';
 import { createHeader } from './parts/header.js';
@@ -45,10 +46,9 @@ function createState(head, engine, link, later) {
   const status = createStatus({ store, recording, look, holding: () => holders.live(),
     hovering: () => pointer.hovering() });
   const stage = createStage({ store, recording, note: status.note, drawTabs,
-    make: (id, host) => later.views.make(id, host), opened: () => holders.draw(),
+    make: (id, host) => later.views.make(id, host),
     pictured: () => {
       if (store.get().x.mode === 'time') later.overview.draw();
-      holders.draw();
       status.draw();
     } });
   const holders = createHolders({ store, ask, recording, look, status, stage,
@@ -80,7 +80,8 @@ function createParts(page, covers) {
   const { print } = createPrinting({ place, settings, stage, holders, overview, who, range,
     failed });
   return { search, overview, details, who, range, oom, print,
-    header: createHeader({ store, head: recording.head, follow: travel.follow }),
+    header: createHeader({ store, head: recording.head }),
+    card: createCard(byId('card'), { store, recording, find, follow: travel.follow }),
     help: createHelp({ settings, store, recording, linksChanged: details.update }),
     exporting: createExport({ recording, look, stage, overview, who, range, status, print }),
     views: createViews({ store, ask, newAsker, covers, recording, look, compared, stage, pointer,
@@ -95,7 +96,11 @@ function createPage(head, engine, link) {
   Object.assign(page, createParts(page, () => (covers ??= engine('covers', {}))));
   const { store, ask, recording, look, status, stage, holders, place, overview } = page;
   page.opening = createOpening({ store, ask, recording, look, status, stage, holders, place,
-    overview, drawTop: page.header.draw, updateSide: () => {
+    overview, drawTop: (state) => {
+      page.header.draw(state);
+      page.card.update();
+    }, updateSide: () => {
+      page.card.update();
       page.details.update();
       page.range.update();
       page.oom.update();
@@ -114,8 +119,7 @@ function redrawHolders(page, differs) {
   }
   if (differs('by')) holders.askSlots();
   if (differs('at', 'by')) holders.ask();
-  else holders.draw();
-  if (live && differs('wide', 'theme')) who.update(live);
+  else if (live && differs('wide', 'theme', 'patterns', 'query', 'only')) who.update(live);
   if (differs('theme', 'patterns')) stage.redraw();
 }
 
@@ -131,6 +135,7 @@ function changed(page, state, before, kind) {
   }
   redrawHolders(page, differs);
   page.overview.draw();
+  page.card.update();
   page.details.update();
   page.range.update();
   page.oom.update();
@@ -161,7 +166,7 @@ function listen(page) {
 
 /**
  * Starts the page.  `head`: the head JSON; `engine(op, args)`: the engine; `link`: { write(state),
- * read(fragment) } of state/link.js, or null.  Without a link it begins where a request failed.
+ * read(fragment) } of state/link.js, or null.
  */
 export async function start(head, engine, link) {
   byId('page').hidden = false;
@@ -170,8 +175,7 @@ export async function start(head, engine, link) {
   byId('report').tabIndex = 0;
   const page = createPage(head, engine, link);
   const { store, place, settings, opening } = page;
-  const { theme = null, file = 0, dev = 0, ...rest } = place.read() ||
-    { dev: Math.max(0, head.files[0].devices.findIndex((_, i) => toldOf(head, 0, i).oom_events)) };
+  const { theme = null, file = 0, dev = 0, ...rest } = place.read() || firstPlace(head);
   setSplitters(page.overview.draw);
   listen(page);
   if (theme) store.move({ theme });

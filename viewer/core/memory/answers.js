@@ -16,6 +16,21 @@ function groupsOf(d, by, p) {
   return name === 'age' ? grouping(d.model, name, p) : d.grouping(name);
 }
 
+/* Rows of groups, each with the category of all its allocations; null where they are of several. */
+function categorised({ alloc, head }, alive, { of }, rows) {
+  const found = new Map();
+  for (const row of alloc.cat ? alive : []) {
+    const known = found.get(of[row]);
+    if (known === undefined) found.set(of[row], alloc.cat[row]);
+    else if (known !== alloc.cat[row]) found.set(of[row], null);
+  }
+  const names = head.categories ?? [];
+  return Array.from(rows, (row) => {
+    const id = found.get(row.key) ?? null;
+    return { ...row, category: id === null ? null : names[id]?.name ?? names[id] };
+  });
+}
+
 /* {state, by}: who is alive. `bytes` is the curve, with what no allocation explains (`adjust`);
  * `alive` is without, and what shares are of. */
 function* live(d, { state, by }) {
@@ -31,7 +46,7 @@ function* live(d, { state, by }) {
   const { active, pending } = sumsOf(model, alive, p);
   const adjust = adjustAt(model, p);
   return {
-    state: p, rows: Array.from(rows), count: rows.total.count, adjust,
+    state: p, rows: categorised(model, alive, groups, rows), count: rows.total.count, adjust,
     alive: rows.total.bytes, bytes: rows.total.bytes + adjust, requested: d.curve()[p],
     pending, reserved: model.range.rows ? at(d.reserved(), p) : null,
     active: model.alloc.pad ? active : null,

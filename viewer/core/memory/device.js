@@ -22,8 +22,13 @@ function remembered(make, most) {
   };
 }
 
+/* Whether a name is of memory without a line, which lies at the bottom: most of it never moves. */
+function isOld(name) {
+  return name === 'before recording' || name.startsWith('(no ');
+}
+
 /* Groups from the bottom of the stack: categories as the head lists them, what is of none on top;
- * others by their bytes at the peak. */
+ * others by their bytes at the peak, the largest on top, as in a list. */
 function bandsOf(d, by) {
   const { names } = d.grouping(by);
   const bands = Uint16Array.from(names.keys());
@@ -34,7 +39,7 @@ function bandsOf(d, by) {
   for (const g of groupRows(d.model, liveAt(d.model, d.peak()), d.grouping(by))) {
     at[g.key] = g.bytes;
   }
-  return bands.sort((a, b) => at[b] - at[a] || a - b);
+  return bands.sort((a, b) => isOld(names[b]) - isOld(names[a]) || at[a] - at[b] || b - a);
 }
 
 /* Rows in stack order when groups lie on one another: by group, then by birth. */

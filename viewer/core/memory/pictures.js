@@ -1,6 +1,6 @@
 // pictures.js - the operations that draw: stacks, groups, maps, trees, and searches.  What they
 // make once of a device (map, shades, the last searches) they keep on it.
-import { adjustAt, heldState, leastAdjust } from './curves.js';
+import { adjustAt, at, heldState, leastAdjust } from './curves.js';
 import { eventsAround, mapExtent, mapRowsWork, mapWork, segmentsAt } from './address.js';
 import { churnColumns, bornIn, survivors } from './range.js';
 import { diffRows, matched } from './diff.js';
@@ -123,6 +123,16 @@ function find(d, { text, state, after = null, step = 1 }) {
 
 /* ---- stack and groups ---- */
 
+const headroom = 1.02;
+const farthest = 1.5;
+
+/* The top of a picture: the most that is drawn, and what of `reach` (reserved bytes, a capacity) is
+ * not so far above that it would press the picture down. */
+function topOf(top, reach) {
+  const near = (reach ?? []).filter((v) => v <= top * farthest);
+  return reach ? Math.max(top, ...near) * headroom : top;
+}
+
 /* The bytes a picture must hold: given, or from zero to the most that is drawn. */
 function* heightOf(d, args, shown, mask) {
   const { model } = d;
@@ -136,7 +146,7 @@ function* heightOf(d, args, shown, mask) {
     top = Math.max(top, value);
     low = Math.min(low, value);
   }
-  return { y0: Math.min(low, mask ? 0 : leastAdjust(model)), y1: top };
+  return { y0: Math.min(low, mask ? 0 : leastAdjust(model)), y1: topOf(top, args.reach) };
 }
 
 /* A shade for each stack: neighbours of one category are told apart by it. */
@@ -193,6 +203,11 @@ function* view(d, args) {
     ...(yield* heightOf(d, args, shown, only)) };
 }
 
+/* Reserved bytes at the shown states; null where no segment is known. */
+function reservedIn(d, shown) {
+  return d.model.range.rows ? Float64Array.from(shown, (p) => at(d.reserved(), p)) : null;
+}
+
 /* {x, W, H, y0, y1, by, query, only}: ids of allocations, and what paints them. */
 function* raster(d, args) {
   const v = yield* view(d, args);
@@ -206,6 +221,7 @@ function* raster(d, args) {
   const { ids, sums, drawn } = yield* stackWork(d.model, { shown, order, mask: only, y0, y1, H });
   return { W, H, y0, y1, shown, span: v.span, ids, sums, drawn, groups: names.length,
     bandsGrouped: order !== undefined, churn: churnColumns(d.model, v.edges),
+    reserved: reservedIn(d, shown), matching: Boolean(v.mask && !only),
     ...(yield* painted(d, ids, of, only ? null : v.mask, W)) };
 }
 
@@ -223,7 +239,7 @@ function* groups(d, args) {
   const { ids, sums, parts } = picture;
   return { W, H, y0, y1, shown, span: v.span, ids, sums, parts, groups: names.length,
     group: Uint16Array.from(ids, (id) => Math.max(0, id)), mark: new Uint8Array(ids.length),
-    churn: churnColumns(d.model, v.edges), bandsGrouped: true };
+    churn: churnColumns(d.model, v.edges), reserved: reservedIn(d, shown), bandsGrouped: true };
 }
 
 /* ---- addresses ---- */
@@ -245,8 +261,10 @@ function* map(d, args) {
   yield;
   const { of, names } = d.grouping(named(args.by));
   yield;
+  const mask = maskOf(d, args);
   return { W: args.W, H: args.H, y0, y1, shown, span, ...picture, groups: names.length,
-    ...(yield* painted(d, picture.ids, of, maskOf(d, args), args.W)), tops: extent.tops,
+    matching: Boolean(mask), ...(yield* painted(d, picture.ids, of, mask, args.W)),
+    tops: extent.tops,
     bytes: extent.bytes, rows: rows.rows.map(({ lane, bytes, base }) => ({ lane, bytes, base })),
     unplaced: rows.unplaced };
 }

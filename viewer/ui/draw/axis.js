@@ -44,10 +44,10 @@ export function byteLabel(bytes) {
   return (bytes < 0 ? '\u2212' : '') + digits + ' ' + suffixes[unit];
 }
 
-/** `1.2 M`, `48 120`; `step` says how fine the neighbours are. */
-function countLabel(n, step) {
-  if (n >= 1e6 && step >= 1e5) return Number((n / 1e6).toFixed(1)) + ' M';
-  if (n >= 1e4 && step >= 1e3) return n / 1e3 + ' k';
+/** `1.2 M`, `48 120`; `step` says how fine the neighbours are, `high` which unit all are told in. */
+function countLabel(n, step, high) {
+  if (high >= 1e6 && step >= 1e5) return Number((n / 1e6).toFixed(1)) + ' M';
+  if (high >= 1e4 && step >= 1e3) return n / 1e3 + ' k';
   return grouped(n);
 }
 
@@ -70,9 +70,9 @@ export function eventTicks(from, to, pixels) {
 
 /** Ticks with labels for one axis of `pixels` length. */
 export function ticks(kind, low, high, pixels) {
-  const most = Math.max(2, Math.floor(pixels / (kind === 'bytes' ? 40 : 90)));
+  const most = Math.max(2, Math.floor(pixels / (kind === 'bytes' ? 56 : 90)));
   const at = kind === 'bytes' ? byteTicks(low, high, most) : countTicks(low, high, most);
   const step = at.length > 1 ? at[1] - at[0] : high - low;
   const label = kind === 'bytes' ? byteLabel : kind === 'time' ? timeLabel : countLabel;
-  return at.map((value) => ({ value, label: label(value, step) }));
+  return at.map((value) => ({ value, label: label(value, step, high) }));
 }

@@ -1,17 +1,24 @@
 // colours.js - which colour stands for which group, in either theme.
+import { inkOf, mixed, toned } from './tones.js';
 
 const slots = ['parameter', 'gradient', 'optimizer-state', 'optimizer-temp', 'activation', 'input',
-  'temporary', 'autograd-detail', 'workspace', 'unknown'];
-export const otherSlot = slots.length - 1;
+  'temporary', 'autograd-detail', 'workspace', 'unknown', 'persistent'];
+export const otherSlot = slots.indexOf('unknown');
 
-// Slot and whether the second pattern marks the name, which shares its hue with another.
+// Slot and whether the name shares its hue with another, of which it is a darker or lighter tint.
 const categories = {
   parameter: [0, 0], buffer: [0, 1], gradient: [1, 0], optimizer_state: [2, 0],
   parameter_copy: [2, 1],
   optimizer_temp: [3, 0], activation: [4, 0], input: [5, 0], kv_cache: [5, 1], temporary: [6, 0],
   autograd_detail: [7, 0], workspace: [8, 0], communication: [8, 1], unknown: [9, 0],
-  persistent: [9, 1],
+  persistent: [10, 0],
 };
+
+/** Hues of families, the largest first; that of `hot` is none of them. */
+const hues = [255, 168, 85, 310, 215, 135, 345, 285];
+const hot = 38;
+/** How much of a group's colour is left where a search shows others. */
+const faded = 0.22;
 
 function rgbOf(text) {
   const n = parseInt(text.trim().slice(1, 7), 16);
@@ -24,37 +31,67 @@ export function readPalette() {
   const of = (name) => style.getPropertyValue('--' + name).trim();
   const palette = { dark: document.documentElement.dataset.theme === 'dark' };
   for (const name of ['ground', 'raised', 'line', 'text', 'muted', 'problem', 'advice', 'grew',
-    'shrank', 'focus', 'wash', 'free', 'hatch', 'control', 'frame', 'frame-next']) {
+    'shrank', 'focus', 'wash', 'free', 'hatch', 'control', 'frame', 'frame-next', 'match']) {
     palette[name] = of(name);
   }
   palette.slots = slots.map((name) => rgbOf(of(name)));
   palette.groundRgb = rgbOf(palette.ground);
+  palette.matchRgb = rgbOf(palette.match);
   return palette;
 }
 
-/** Which slot each group has: categories their own, else the nine largest at the peak. */
-export function slotsOf(by, rows) {
+/** What lines have in common that share a hue: their file; of memory without a stack its category. */
+function familyOf(name) {
+  return /^\(no stack\) (\w+)$/.exec(name)?.[1] ?? name.split(':')[0];
+}
+
+/** Lines by the hue of their file and a tone of their own; `line`, which an answer is about, and its
+ * file have the hot hue. */
+function toneOf(families, name, line) {
+  const family = familyOf(name);
+  const known = categories[family] ?? (family === 'before recording' ? [10, 0] : null);
+  if (known) return { slot: known[0], second: known[1] === 1 };
+  if (!families.has(family)) {
+    const mine = line && familyOf(line) === family;
+    const taken = [...families.values()].filter((one) => one.hue !== hot).length;
+    families.set(family, { hue: mine ? hot : hues[taken % hues.length],
+      // The first tone of the hot hue is the line's alone.
+      next: mine ? 1 : Math.floor(taken / hues.length) });
+  }
+  const of = families.get(family);
+  return { hue: of.hue, tone: name === line ? 0 : of.next++, strong: name === line };
+}
+
+/** Which colour each group has: categories their own, other groups that of their family. */
+export function slotsOf(by, rows, line = null) {
   const given = new Map();
-  rows.forEach((row, i) => {
-    const known = by === 'category' || by === 'birth' ? categories[row.name] || [otherSlot, 0] :
-      null;
-    const [slot, second] = known || [i < otherSlot ? i : otherSlot, 0];
-    given.set(row.key, { slot, second: second === 1 });
-  });
+  const families = new Map();
+  for (const row of rows) {
+    if (by === 'category' || by === 'birth') {
+      const [slot, second] = categories[row.name] || [otherSlot, 0];
+      given.set(row.key, { slot, second: second === 1 });
+    } else given.set(row.key, toneOf(families, row.name, line));
+  }
   return given;
 }
 
-export function slotColour(palette, slot) {
-  const [r, g, b] = palette.slots[slot] || palette.slots[otherSlot];
+/** The colour of what `slotsOf` gave. */
+export function rgbFor(palette, given) {
+  if (given.hue !== undefined) return toned(given, palette.dark);
+  const rgb = palette.slots[given.slot] || palette.slots[otherSlot];
+  return given.second ? mixed(rgb, palette.dark ? [255, 255, 255] : [0, 0, 0], 0.68) : rgb;
+}
+
+/** The same where a search shows others. */
+export function fadedFor(palette, given) {
+  return mixed(rgbFor(palette, given), palette.groundRgb, faded);
+}
+
+export function cssOf([r, g, b]) {
   return `rgb(${r}, ${g}, ${b})`;
 }
 
-/** Black or white, whichever reads better on a slot. */
-export function inkOn(palette, slot) {
-  const [r, g, b] = (palette.slots[slot] || palette.slots[otherSlot]).map((v) => {
-    const c = v / 255;
-    return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-  });
-  const light = 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  return (light + 0.05) / 0.05 > 1.05 / (light + 0.05) ? '#000000' : '#ffffff';
+/** Black or white, whichever reads better on a group. */
+export function inkOn(palette, given) {
+  return inkOf(rgbFor(palette, given));
 }

@@ -1,19 +1,17 @@
 // paint.js - pictures of ids turned into pixels, in inks with patterns.
-import { otherSlot } from './colours.js';
+import { fadedFor, otherSlot, rgbFor } from './colours.js';
 
 /** Bits of a picture's `mark`: 3 of shade, then these. */
 const EXCLUDED = 8;
 const BEFORE = 16;
 
+/** Pixels of a band from which on an edge sets it off from its neighbour. */
+const leastEdged = 8;
+
 // Away from the background only, so that contrast never falls.
 function shaded(rgb, shade, dark) {
-  const by = shade * 0.035;
+  const by = shade * 0.02;
   return rgb.map((v) => Math.round(dark ? v + (255 - v) * by : v * (1 - by)));
-}
-
-function grey(rgb) {
-  const v = Math.round(0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2]);
-  return [v, v, v];
 }
 
 function packed([r, g, b]) {
@@ -42,45 +40,55 @@ function dotted(x, y) {
   return (x + (y & 2) & 3) === 0 && (y & 1) === 0;
 }
 
-/** Tables by group for `paintPicture`. */
-export function makeInks(groups, given, palette, withPatterns) {
+/** Tables by group for `paintPicture`; `matching`: what is not excluded is what a search found, and
+ * is of the colour of matches. */
+export function makeInks(groups, given, palette, withPatterns, matching = false) {
   const colour = new Uint32Array(groups * 16);
+  const patterned = withPatterns || palette.patterned;
   const pattern = new Array(groups).fill(null);
   const second = new Uint8Array(groups);
   for (let g = 0; g < groups; g++) {
-    const { slot, second: striped } = given.get(g) || { slot: otherSlot, second: false };
+    const one = given.get(g) || { slot: otherSlot, second: false };
+    const own = rgbFor(palette, one);
+    const weak = packed(fadedFor(palette, one));
     for (let shade = 0; shade < 8; shade++) {
-      const rgb = shaded(palette.slots[slot], shade, palette.dark);
-      colour[g * 16 + shade] = packed(rgb);
-      colour[g * 16 + EXCLUDED + shade] = packed(grey(rgb));
+      // Tones tell lines apart already.
+      const rgb = matching ? palette.matchRgb : own;
+      colour[g * 16 + shade] = packed(one.hue === undefined || matching ?
+        shaded(rgb, shade, palette.dark) : rgb);
+      colour[g * 16 + EXCLUDED + shade] = weak;
     }
-    if (withPatterns || palette.patterned) pattern[g] = patterns[slot];
-    second[g] = striped ? 1 : 0;
+    if (!patterned) continue;
+    pattern[g] = patterns[(one.slot ?? one.hue + one.tone) % patterns.length];
+    second[g] = one.second ? 1 : 0;
   }
-  return { colour, pattern, second, ground: packed(palette.groundRgb), white: 0xffffffff };
+  return { colour, pattern, second, patterned, ground: packed(palette.groundRgb),
+    white: 0xffffffff };
 }
 
 /**
- * Pixels of a picture { W, H, ids (-1 none), group, mark }.  The top row of a band four or more
+ * Pixels of a picture { W, H, ids (-1 none), group, mark }.  The top row of a band eight or more
  * rows high is of the background's colour: that edge separates neighbours.
  */
 export function paintPicture(picture, inks) {
   const { W, H, ids, group, mark } = picture;
   const pixels = new Uint32Array(W * H);
-  const { colour, pattern, second, ground, white } = inks;
+  const { colour, pattern, second, patterned, ground, white } = inks;
+  const below = (leastEdged - 1) * W;
   for (let y = 0; y < H; y++) {
-    const edges = y + 3 < H;
+    const edges = y + leastEdged <= H;
     for (let x = 0, i = y * W; x < W; x++, i++) {
       const id = ids[i];
       if (id < 0) continue;
-      if (edges && id === ids[i + W] && id === ids[i + 2 * W] && id === ids[i + 3 * W] &&
-          (y === 0 || id !== ids[i - W])) {
+      // A band is of one piece in its column.
+      if (edges && id === ids[i + below] && (y === 0 || id !== ids[i - W])) {
         pixels[i] = ground;
         continue;
       }
       const g = group[i];
       const m = mark[i];
       pixels[i] = colour[g * 16 + (m & 15)];
+      if (!patterned) continue;
       if (second[g] && stripes(x, y)) pixels[i] = white;
       else if (m & BEFORE && dotted(x, y)) pixels[i] = ground;
       else if (pattern[g] && pattern[g](x, y)) pixels[i] = ground;
@@ -89,16 +97,25 @@ export function paintPicture(picture, inks) {
   return new ImageData(new Uint8ClampedArray(pixels.buffer), W, H);
 }
 
-/** Draws a swatch of a group, with its patterns. */
-export function paintSwatch(canvas, given, palette, withPatterns) {
+/** Draws a swatch of a group, with its patterns; `faded`: as a search leaves it. */
+export function paintSwatch(canvas, given, palette, withPatterns, faded = false) {
   canvas.width = canvas.height = 14;
   const inks = makeInks(1, new Map([[0, given]]), palette, withPatterns);
+  if (faded) inks.colour.copyWithin(0, EXCLUDED);
   const size = 14 * 14;
   const picture = { W: 14, H: 14, ids: new Int32Array(size), group: new Uint16Array(size),
     mark: new Uint8Array(size) };
   const image = paintPicture(picture, inks);
   new Uint32Array(image.data.buffer).subarray(0, 14).fill(inks.colour[0]);
   canvas.getContext('2d').putImageData(image, 0, 0);
+}
+
+/** Draws a swatch of what a search found. */
+export function paintMatch(canvas, palette) {
+  canvas.width = canvas.height = 14;
+  const g = canvas.getContext('2d');
+  g.fillStyle = palette.match;
+  g.fillRect(0, 0, 14, 14);
 }
 
 /** Diagonal lines over a rectangle: free, unknown, unattributed. */

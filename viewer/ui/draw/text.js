@@ -12,12 +12,26 @@ export function shown(text) {
   });
 }
 
-/** As `shown`, and cut in the middle when longer than `most` characters. */
+/** As `shown`, and cut at the end when longer than `most` characters. */
 export function shortened(text, most) {
   const whole = shown(text);
-  if (whole.length <= most) return whole;
-  const head = Math.ceil((most - 1) / 2);
-  return whole.slice(0, head) + '\u2026' + whole.slice(whole.length - (most - 1 - head));
+  return whole.length <= most ? whole : whole.slice(0, most - 1).trimEnd() + '\u2026';
+}
+
+/** Letters of a name below which it says nothing. */
+const leastLetters = 4;
+
+/** A name cut at its end to be no wider than `width` pixels of `g`; '' where too little is left. */
+export function cutTo(g, name, width) {
+  const whole = shown(name);
+  if (g.measureText(whole).width <= width) return whole;
+  let [low, high] = [0, Math.min(whole.length, Math.floor(width / 3))];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (g.measureText(whole.slice(0, middle) + '\u2026').width <= width) low = middle;
+    else high = middle - 1;
+  }
+  return low < leastLetters ? '' : whole.slice(0, low) + '\u2026';
 }
 
 const units = { '': 1, b: 1, k: 1024, kib: 1024, kb: 1024, m: 1048576, mib: 1048576, mb: 1048576,
@@ -57,6 +71,11 @@ export function groupText(by, name) {
 /** The event after which the recording is in state `p`, as the reports number it. */
 export function eventName(p) {
   return p === 0 ? 'start' : 'event ' + grouped(p - 1);
+}
+
+/** The same of a recording with so many states: the one of a recording without a trace is its end. */
+export function momentName(p, states) {
+  return states < 2 ? 'end' : eventName(p);
 }
 
 /** Digits in groups of three, U+202F between them. */

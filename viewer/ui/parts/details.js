@@ -140,12 +140,10 @@ export function createDetails(host, { store, newAsker, recording, settings, plac
   const asker = newAsker();
 
   function draw() {
-    const d = pinned || passing;
-    if (d) render(host, d, details, d === pinned);
-    else {
-      host.classList.remove('hovered', 'pinned');
-      fill(host, el('h2', { text: 'Details' }), el('p', { class: 'muted', text: hint }));
-    }
+    const d = pinned;
+    host.hidden = !pinned;
+    host.parentNode.classList.toggle('pinning', Boolean(pinned));
+    if (pinned) render(host, d, details, true);
   }
 
   function update() {

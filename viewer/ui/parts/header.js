@@ -1,17 +1,15 @@
-// header.js - the lines above the picture: file, devices, trust, findings.
+// header.js - the line above the picture: file, devices, trust.
 import { bytes, count } from '../../core/model/human.js';
 import { button, byId, choice, el, fill, setOptions } from '../draw/dom.js';
 import { shown, shortened, words } from '../draw/text.js';
 import { ofMany } from '../state/catalogue.js';
-import { findingsOf, toldOf, trustOf } from '../state/told.js';
+import { toldOf, trustOf } from '../state/told.js';
 
 const windows = {
   complete: 'complete', late_start: 'starts mid-run', overflowed: 'overwritten at the start',
   overflow_suspected: 'overwritten at the start (suspected)', incomplete: 'cut off',
   state_only: 'state only', one_event: 'one event',
 };
-const severityWords = { problem: 'problem', advice: 'advice', note: 'note' };
-const firstFindings = 3;
 const mostChips = 6;
 
 /** The way back where `view --serve` has an index: its pages are numbers behind a token.  The bytes
@@ -73,71 +71,19 @@ function showChecks(trust) {
   dialog.showModal();
 }
 
-/** Which events of a device the page has, where that is not all. */
-function heldText(device) {
-  const { window, states, tables } = device ?? {};
-  if (!window) return '';
-  const from = window.first ? `events ${count(window.first - 1)}` : 'events from the start';
-  const all = count(states - 1);
-  const held = window.last ? `${from} to ${count(window.last - 1)} of ${all} only` :
-    `the start alone, and none of ${all} events`;
-  return `The page holds ${held}: the ` +
-    `${count(tables.alloc?.rows ?? 0)} of ${count(window.of_allocations)} allocations that live ` +
-    'then. The curves of the overview are of all events. ';
-}
-
-/** What becomes of numbers that are larger than this page can count. */
-function clippedText(device) {
-  return device?.clipped ? `Sizes and addresses above 2^53 \u2212 1 (${count(device.clipped)} in ` +
-    'the columns of this page) are too large for it: such a size is shown and added as 2^53 ' +
-    '\u2212 1, and such an address is not shown. The report has the true sums. ' : '';
-}
-
-/** One line while there is anything to say; none for a complete file of grade A, of which the
- * page has all. */
+/** How far to trust this, in a word; a click shows why. */
 function drawTrust(head, state) {
   const host = byId('trust');
   const trust = trustOf(head, state);
-  const missing = (head.left_out ?? []).join(', ');
-  const device = head.files[state.file].devices[state.dev];
-  const less = heldText(device) + clippedText(device) +
-    (missing && `To stay small the page goes without ${missing}.`);
-  const lacks = less && el('span', { text: less });
-  const sound = !trust || (trust.grade === 'A' && trust.window === 'complete');
-  host.hidden = sound && !lacks;
-  if (sound) {
-    fill(host, lacks);
-    return;
-  }
-  const worst = trust.items.slice(0, 2).map((item) => `${item.text} (${item.id})`).join('; ');
-  const window = windows[trust.window] || words(trust.window);
-  const grade = `! ${trust.grade}, ${window}:`;
-  fill(host, el('span', { class: 'grade advice', text: grade }),
-    el('span', { text: worst || 'no check found a fault' }),
-    lacks, button('why', () => showChecks(trust), { class: 'link' }));
-}
-
-function findingNode(finding, go) {
-  const severity = severityWords[finding.severity] || 'note';
-  const tone = severity === 'note' ? 'muted' : severity;
-  const mark = severity === 'problem' ? '\u25bc' : severity === 'advice' ? '\u25b8' : '\u00b7';
-  return button([el('span', { class: 'tag ' + tone, text: `${mark} ${words(finding.id)}` }),
-    el('span', { class: 'what', text: finding.text })], () => go(finding),
-  { class: 'plain finding', title: shown(finding.text) });
-}
-
-function drawVerdicts(head, state, go) {
-  const host = byId('verdicts');
-  const list = findingsOf(head, state);
-  host.hidden = list.length === 0;
-  const open = host.dataset.open === 'true';
-  const seen = open ? list : list.slice(0, firstFindings);
-  const more = list.length - firstFindings;
-  fill(host, seen.map((finding) => findingNode(finding, go)), more > 0 ? button(open ? 'fewer' :
-    `${more} more`, () => {
-    host.dataset.open = open ? 'false' : 'true';
-    drawVerdicts(head, state, go);
-  }, { class: 'link', 'aria-expanded': open ? 'true' : 'false' }) : null);
+  host.hidden = !trust || ofMany.has(state.view);
+  if (host.hidden) return;
+  const { grade, window } = trust;
+  const sound = grade === 'A' && window === 'complete';
+  fill(host, button([`trust ${grade}`, window === 'complete' ? '' :
+    ` \u00b7 ${windows[window] || words(window)}`, ' \u25b8'], () => showChecks(trust),
+  { class: sound ? 'chip' : grade === 'D' ? 'chip problem' : 'chip advice',
+    title: sound ? 'every check passes' : shown(trust.items.slice(0, 2).map((item) =>
+      item.text).join('; ')) }));
 }
 
 /** The view of all files; from a file without a device it is another's. */
@@ -148,8 +94,7 @@ function showAll({ store, head: { files } }) {
   if (from.file !== -1) store.jump({ view: 'all', ...from });
 }
 
-/** `follow(finding)` goes to where a finding can be seen. */
-export function createHeader({ store, head, follow }) {
+export function createHeader({ store, head }) {
   drawWayBack(location);
   return { draw: (state) => {
     const view = ofMany.has(state.view) ? 'stack' : state.view;
@@ -158,6 +103,5 @@ export function createHeader({ store, head, follow }) {
     drawDevices(head, state, (dev) => store.jump({ dev, view }), () =>
       store.jump({ view: 'devices' }));
     drawTrust(head, state);
-    drawVerdicts(head, state, follow);
   } };
 }

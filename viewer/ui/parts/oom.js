@@ -106,9 +106,10 @@ export function createOom(host, { store, recording, find, goTo }) {
   function update() {
     const { at, range, file, dev } = store.get();
     const oom = recording.cover().ooms.find(({ state }) => state === at);
-    host.hidden = !oom || Boolean(range);
+    const why = host.parentNode;
+    why.hidden = !oom || Boolean(range);
     const key = [file, dev, at].join();
-    if (host.hidden || key === made) return;
+    if (why.hidden || key === made) return;
     made = key;
     show(host, { store, recording, find, goTo }, oom);
   }

@@ -1,4 +1,4 @@
-// overview.js - the strip above the views: the whole recording, and the brush that is drawn on it.
+// overview.js - the strip above a view that is zoomed: the whole recording, and the brush on it.
 import { windowOf } from '../../core/memory/curves.js';
 import { el, perFrame } from '../draw/dom.js';
 import { prepare } from '../draw/draw.js';
@@ -19,8 +19,17 @@ function brushOf({ store, stage }) {
   return x.mode === 'events' ? x : stage.span();
 }
 
+/** Whether all of the recording is in sight, so that the strip would say nothing more. */
+function isWhole({ store, recording }) {
+  const { mode, from, to } = store.get().x;
+  const cover = recording.cover();
+  const [first, past] = mode === 'time' ? cover.time ?? [0, 0] : windowOf(cover);
+  return from <= first && to >= past && past - first >= cover.states - 1;
+}
+
 function draw(strip) {
   const { host, canvas, recording } = strip;
+  host.hidden = isWhole(strip);
   const { clientWidth, clientHeight } = host;
   // Before there is a cover there is nothing to draw an axis for.
   if (!recording.cover().ops.length || !clientWidth) return;

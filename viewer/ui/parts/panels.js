@@ -1,10 +1,9 @@
-// panels.js - beside the picture: legend, who holds the memory, and the selected range.
+// panels.js - beside the picture: who holds the memory, which is its legend, and the selected range.
 import { bytes, count, delta, duration, ratio, share } from '../../core/model/human.js';
 import { button, choice, el, fill, setOptions } from '../draw/dom.js';
-import { paintSwatch } from '../draw/paint.js';
-import { groupsIn } from '../draw/picture.js';
+import { paintMatch, paintSwatch } from '../draw/paint.js';
 import { bytesColumn, createTable, deltaColumn, toneOf } from '../draw/table.js';
-import { eventName, groupText, shown } from '../draw/text.js';
+import { eventName, groupText, momentName, shown, words } from '../draw/text.js';
 import { plainBy } from '../state/holders.js';
 import { termOf } from '../state/terms.js';
 import { explainButton } from './explain.js';
@@ -26,57 +25,10 @@ export function nextGrouping(cover, by, step) {
 }
 
 /** The colour of a group, as pictures have it. */
-function swatchOf(look, group, { patterns }) {
+function swatchOf(look, group, { patterns, query, only }) {
   const swatch = el('canvas', { class: 'swatch', 'aria-hidden': 'true' });
-  paintSwatch(swatch, look.slotOf(group), look.palette(), patterns);
+  paintSwatch(swatch, look.slotOf(group), look.palette(), patterns, query !== '' && !only);
   return swatch;
-}
-
-/** One row above the plot: swatch, name, bytes and share at the cursor. */
-export function createLegend(host, { store, look, stage, find }) {
-  const node = el('div', { class: 'legend', role: 'group', 'aria-label': 'Legend, at the cursor' });
-  host.append(node);
-  const most = 14;
-  let made = '';
-
-  function entry(row, live, state) {
-    const swatch = swatchOf(look, row.key, state);
-    const term = termOf(state.by, row.name);
-    const on = state.query !== '' && state.query === term;
-    const one = button([swatch, groupText(state.by, row.name), el('span', { class: 'muted',
-      text: `${bytes(row.bytes)} ${share(ratio(row.bytes, live.alive))}` })],
-    () => find(on ? '' : term, false),
-    { class: 'plain', 'aria-pressed': on ? 'true' : 'false', 'data-key': row.key });
-    one.addEventListener('dblclick', () => find(term, true));
-    return one;
-  }
-
-  /** Rows of the groups that are in the picture and have nothing at the cursor. */
-  function absent(live, { by }) {
-    const picture = stage.picture();
-    if (!picture || !picture.ids || !picture.group || picture.by !== by) return [];
-    const here = new Set(live.rows.map((row) => row.key));
-    return [...groupsIn(picture)].filter((key) => !here.has(key) && look.groupName(key))
-      .sort((a, b) => a - b).slice(0, most)
-      .map((key) => ({ key, name: look.groupName(key), bytes: 0 }));
-  }
-
-  function update(live) {
-    const state = store.get();
-    const palette = look.palette();
-    const more = absent(live, state);
-    const key = JSON.stringify([live.state, more, state.by, state.query, state.patterns,
-      palette.dark, palette.patterned,
-      state.file, state.dev, [...look.slots().keys()].join()]);
-    if (key === made) return;
-    made = key;
-    const rows = live.rows.slice(0, most);
-    const rest = live.rows.slice(most);
-    fill(node, [...rows, ...more].map((row) => entry(row, live, state)),
-      rest.length ? el('span', { class: 'muted', text:
-        `other (${rest.length}) ${bytes(rest.reduce((n, row) => n + row.bytes, 0))}` }) : null);
-  }
-  return { node, update };
 }
 
 /** The name of a group, which finds its allocations. */
@@ -89,7 +41,8 @@ function whoColumns(store, look, find) {
   return [
     { id: 'name', name: 'held by', name_: true,
       cell: (row) => [row.key < 0 ? null : swatchOf(look, row.key, store.get()),
-        groupButton(find, store.get().by, row.name), meter(row.part)] },
+        groupButton(find, store.get().by, row.name), meter(row.part),
+        row.category ? el('span', { class: 'kind', text: words(row.category) }) : null] },
     bytesColumn('bytes', 'bytes'),
     { id: 'share', name: 'share', number: true, value: (row) => row.part,
       text: (row) => share(row.part), sum: (total) => share(total.alive ? 1 : -1),
@@ -110,12 +63,15 @@ function meter(part) {
 
 /** Who holds the memory at the cursor; the rows sum to the curve. */
 export function createWho(host, { store, recording, look, find }) {
-  const by = choice('by', [], 'category', (value) => store.jump({ by: value }));
-  const wide = button('wide', () => store.move({ wide: !store.get().wide }),
-    { title: 'Shift+W' });
+  const by = choice('', [], '', (value) => store.jump({ by: value }));
+  by.select.setAttribute('aria-label', 'by');
+  const found = el('p', { class: 'matches', hidden: true }, el('canvas', { class: 'swatch' }),
+    'what the search found; the rest is faded');
+  const wide = button('\u2922', () => store.move({ wide: !store.get().wide }),
+    { title: 'over the whole page (Shift+W)', 'aria-label': 'wide' });
   host.append(el('h2', null, 'Who holds the memory', explainButton('The live allocations of the ' +
     'state under the cursor, split by what is chosen. The total is the requested curve.'), by.node,
-  wide));
+  wide), found);
   const table = createTable(host, whoColumns(store, look, find), {
     caption: 'Who holds the memory at the cursor',
     sort: { id: 'bytes', descending: true }, key: (row) => row.key,
@@ -123,8 +79,9 @@ export function createWho(host, { store, recording, look, find }) {
 
   function update(live) {
     const state = store.get();
-    const list = groupingsOf(recording.cover()).filter(([id]) => id !== 'birth');
-    setOptions(by.select, list, plainBy(state.by));
+    setOptions(by.select, groupingsOf(recording.cover()), state.by);
+    found.hidden = state.query === '' || state.only;
+    if (!found.hidden) paintMatch(found.firstChild, look.palette());
     host.classList.toggle('wide', state.wide);
     wide.setAttribute('aria-pressed', String(state.wide));
     const rows = live.rows.slice();
@@ -136,7 +93,7 @@ export function createWho(host, { store, recording, look, find }) {
     table.set(rows.map((row) => ({ ...row,
       part: row.key < 0 ? -1 : ratio(row.bytes, live.alive) })),
     { label: 'requested', bytes: live.bytes, alive: live.alive, count: live.count }, null,
-    `requested at ${eventName(live.state)}, by ${plainBy(state.by)}`);
+    `requested at ${momentName(live.state, recording.cover().states)}, by ${plainBy(state.by)}`);
   }
   return { update, table };
 }

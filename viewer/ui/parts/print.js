@@ -15,7 +15,7 @@ function set({ place, settings, stage, holders, overview, who, range }, on) {
   settings.printing = on;
   document.documentElement.toggleAttribute('data-printing', on);
   settings.setTheme();
-  holders.draw();
+  if (holders.live()) who.update(holders.live());
   overview.redraw();
   stage.redraw();
   const shown = stage.table();

@@ -31,7 +31,5 @@ function splitter(handle, target, property, sign, least, most, moved) {
 }
 
 export function setSplitters(moved) {
-  splitter(byId('split-overview'), byId('overview'), 'height', 1, 48, () => innerHeight * 0.5,
-    moved);
   splitter(byId('split-side'), byId('side'), 'width', -1, 220, () => innerWidth * 0.7, moved);
 }

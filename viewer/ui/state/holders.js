@@ -1,5 +1,6 @@
 // holders.js - asks who holds the memory: at the cursor to list them, at the peak to colour them.
 import { slotsOf } from '../draw/colours.js';
+import { answerOf } from './told.js';
 
 /** A grouping as the engine knows it: time of birth is one of colours only. */
 export function plainBy(by) {
@@ -14,16 +15,16 @@ function askLive(holders) {
     if (!live || mine !== holders.asked) return;
     holders.live = live;
     look.addNames(live.rows);
-    draw(holders);
     holders.list(live);
     status.draw();
     status.speak();
   }, status.failed);
 }
 
-/** The legend of the open view, from what is known. */
-function draw({ live, stage }) {
-  if (live) stage.live(live);
+/** The line that stands out: what is wrong is told of it. */
+function subjectOf(head, state) {
+  const answer = answerOf(head, state);
+  return answer && answer.wrong ? answer.line : null;
 }
 
 /** Colours by the order at the peak, so that they stay when the cursor moves. */
@@ -38,8 +39,9 @@ async function askSlots(holders) {
   const live = await ask('live', { state: peak.state, by: kind, all: true });
   if (!live || key !== holders.slotsKey) return;
   const names = live.names || [];
-  look.setGroups(slotsOf(kind, kind === 'category' && live.names ? names : live.rows),
-    [...live.rows, ...names]);
+  const here = new Set(live.rows.map((row) => row.key));
+  look.setGroups(slotsOf(kind, [...live.rows, ...names.filter(({ key: one }) => !here.has(one))],
+    subjectOf(recording.head, store.get())), [...live.rows, ...names]);
   stage.redraw();
   askLive(holders);
 }
@@ -54,7 +56,6 @@ export function createHolders({ store, ask, recording, look, status, stage, list
     live: () => holders.live,
     ask: () => askLive(holders),
     askSlots: () => askSlots(holders),
-    draw: () => draw(holders),
     forget: () => {
       holders.live = null;
       holders.slotsKey = '';

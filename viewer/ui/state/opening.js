@@ -3,25 +3,29 @@ import { slotsOf } from '../draw/colours.js';
 import { byId } from '../draw/dom.js';
 import { ofMany } from './catalogue.js';
 import { noCover } from './recording.js';
+import { plainBy } from './holders.js';
 import { isPart } from './span.js';
 import { firstState } from './store.js';
 import { hasNoStart, isCut } from './told.js';
 
 /** What a file without a device has no use for. */
-const ofDevices = ['overview', 'split-overview', 'work', 'status', 'find', 'show-report',
-  'show-export'];
+const ofDevices = ['work', 'status', 'find', 'show-report', 'show-export'];
 const manyAllocations = 5e6;
 
-/** What the store keeps a state within, and where it begins: without a trace worth the name at the
- * end, of which the report tells. */
-export function limitsOf(cover) {
+/** What the store keeps a state within, and where it begins: where a request failed, else at the
+ * peak; without a trace worth the name at the end, of which the report tells. */
+export function limitsOf(cover, { oom } = {}) {
   return { states: cover.states, window: cover.window, time: cover.time,
-    peak: cover.traced === false ? cover.states - 1 : cover.peak?.state ?? 0 };
+    first: oom ? oom.event + 1 :
+      cover.traced === false ? cover.states - 1 : cover.peak?.state ?? 0 };
 }
 
 function firstView(cover, wanted) {
   if (ofMany.has(wanted)) return wanted;
-  if (cover.states < 2 && cover.ops.includes('state')) return 'state';
+  if (cover.states < 2 && wanted === 'stack') {
+    return cover.complete !== false && cover.has.stacks ? 'flame' :
+      cover.ops.includes('state') ? 'state' : wanted;
+  }
   return cover.allocations > manyAllocations ? 'groups' : wanted;
 }
 
@@ -40,18 +44,20 @@ function openFirst(opening, cover) {
 }
 
 /** All is known of a device whose picture is open: nothing moves. */
-function completeCover(opening, cover) {
-  const { store, recording, status, overview } = opening;
+async function completeCover(opening, cover) {
+  const { store, recording, status, overview, holders } = opening;
   // Of some events only the peak is known with all of them.
-  const guessed = firstState(limitsOf(recording.cover())).at;
+  const device = recording.device();
+  const guessed = firstState(limitsOf(recording.cover(), device)).at;
   if (isPart(cover) && store.get().at === guessed) {
-    store.move({ at: firstState(limitsOf(cover)).at });
+    store.move({ at: firstState(limitsOf(cover, device)).at });
   }
   recording.learn({ ...recording.cover(), ...cover });
-  store.setLimits(limitsOf(cover));
+  store.setLimits(limitsOf(cover, device));
   if (!cover.has.stacks) store.move({ by: 'size' });
   if (cover.problem) status.failed(cover.problem);
   overview.draw();
+  await holders.askSlots();
   showView(opening);
 }
 
@@ -61,20 +67,23 @@ function changesSince(before, state) {
 
 /** Begins at the peak with the whole recording, but for what `given` says, and what a person has
  * `done` since it was shown before. */
-function showCover(opening, cover, state, given, done) {
-  const { store, recording, status, stage, place, overview } = opening;
+async function showCover(opening, cover, state, given, done) {
+  const { store, recording, status, stage, place, overview, holders } = opening;
   const { head } = recording;
   recording.learn({ cut: isCut(head, state), cutAt: head.files[state.file].cut_at_byte,
     startUnknown: hasNoStart(head, state), ...cover });
-  store.setLimits(limitsOf(cover));
-  const { x, at } = firstState(limitsOf(cover));
+  const limits = limitsOf(cover, recording.device());
+  store.setLimits(limits);
+  const { x, at } = firstState(limits);
   store.move({ x, at, sel: null, range: null, marks: [], view: firstView(cover, state.view),
     ...(cover.complete !== false && !cover.has.stacks ? { by: 'size' } : {}),
     ...(given ? place.fitting(given) : null), ...done });
   if (cover.problem) status.failed(cover.problem);
   // At once: the next frame may come after the parser's next part of the page.
   overview.redraw();
-  if (cover.complete !== false) stage.open(store.get().view);
+  // A picture that is painted before its colours are known would be painted twice.
+  if (cover.complete !== false) await holders.askSlots();
+  stage.open(store.get().view);
   stage.update(store.get(), state);
 }
 
@@ -108,15 +117,15 @@ async function showDevice(opening, state, given) {
   for (const wait of plain ? [false, 'first', true] : [false, true]) {
     const cover = await ask('cover', { wait });
     if (mine !== opening.count) return;
-    if (opened) completeCover(opening, cover);
-    else showCover(opening, cover, state, given, shown && changesSince(shown, store.get()));
+    if (opened) await completeCover(opening, cover);
+    else await showCover(opening, cover, state, given, shown && changesSince(shown, store.get()));
+    if (mine !== opening.count) return;
     shown = store.get();
     if (cover.complete !== false) break;
     opened = wait === 'first' && Boolean(cover.names && cover.peak) &&
-      store.get().view !== 'state';
+      store.get().view !== 'state' && plainBy(store.get().by) === 'category';
     if (opened) openFirst(opening, cover);
   }
-  await holders.askSlots();
   holders.ask();
   opening.updateSide();
 }

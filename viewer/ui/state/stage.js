@@ -4,7 +4,7 @@ import { closedReason, ofMany } from './catalogue.js';
 
 /** Opens the view with `id`, or the first there is; it is made when it is first wanted. */
 function open(stage, id) {
-  const { store, recording, opened } = stage;
+  const { store, recording } = stage;
   const views = recording.views();
   const view = views.find((one) => one.id === id) || views[0];
   if (!view) return;
@@ -20,7 +20,6 @@ function open(stage, id) {
   stage.view.host.hidden = false;
   stage.picture = stage.view.plot ? stage.view.plot.exact() : null;
   stage.drawTabs(views, recording.cover(), view.id, (next) => store.jump({ view: next }));
-  opened();
 }
 
 function openByKey({ store, recording, note }, key) {
@@ -42,12 +41,12 @@ function forget(stage) {
 }
 
 /**
- * A view is { update(state, before) } and what it has of plot, table(), drawing(), live(live),
- * pictured(), redraw() and forget().  `make(id, host)` makes one, `drawTabs` shows which there are;
- * `opened()` and `pictured()` draw what follows from the open view and from its exact picture.
+ * A view is { update(state, before) } and what it has of plot, table(), drawing(), pictured(),
+ * redraw() and forget().  `make(id, host)` makes one, `drawTabs` shows which there are; `pictured()`
+ * draws what follows from the exact picture of the open one.
  */
-export function createStage({ store, recording, note, make, drawTabs, opened, pictured }) {
-  const stage = { store, recording, note, make, drawTabs, opened, pictured,
+export function createStage({ store, recording, note, make, drawTabs, pictured }) {
+  const stage = { store, recording, note, make, drawTabs, pictured,
     views: new Map(),   // those that were opened, by id
     view: null,         // the open one,
     picture: null };    // and its exact picture
@@ -64,7 +63,6 @@ export function createStage({ store, recording, note, make, drawTabs, opened, pi
     openByKey: (key) => openByKey(stage, key),
     setPicture: (picture) => setPicture(stage, picture),
     update: (state, before) => { if (stage.view) stage.view.update(state, before); },
-    live: (live) => { if (stage.view && stage.view.live) stage.view.live(live); },
     redraw: () => { if (stage.view && stage.view.redraw) stage.view.redraw(); },
     forget: () => forget(stage),
   };

@@ -1,7 +1,7 @@
 // status.js - what the page tells of itself: on the status line, aloud, as an alarm.
 import { bytes, count, duration } from '../../core/model/human.js';
 import { byId } from '../draw/dom.js';
-import { eventName, groupText, shown, tensorText, words } from '../draw/text.js';
+import { eventName, groupText, momentName, shown, tensorText, words } from '../draw/text.js';
 import { gradeOf } from './told.js';
 
 /** Milliseconds from one saying to the next. */
@@ -36,13 +36,13 @@ function statusText({ holding, store, recording }) {
   const known = (value) => value !== null && value !== undefined;
   const grade = gradeOf(recording.head, store.get());
   return [
-    (grade === 'D' ? 'grade D \u00b7 ' : '') + eventName(live.state),
+    (grade === 'D' ? 'grade D \u00b7 ' : '') + momentName(live.state, cover.states),
     known(live.time) && duration(live.time),
     `${cover.startUnknown ? '\u2265 ' : ''}${bytes(live.bytes)} requested`,
     known(live.active) && `${cover.activeExact ? '' : '~ '}${bytes(live.active)} active`,
     known(live.reserved) && `${bytes(live.reserved)} reserved`,
     `${count(live.count)} live`,
-    cover.peak && cover.peak.state === live.state && peakText(cover),
+    cover.peak && cover.states > 1 && cover.peak.state === live.state && peakText(cover),
   ].filter(Boolean).join(' \u00b7 ');
 }
 

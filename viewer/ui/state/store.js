@@ -5,14 +5,14 @@ import { limitX } from './span.js';
 const remembered = 50;
 const leastBytes = 65536;
 
-/** The state a page opens with; `limits`: { states, peak, time: [from, to] or null }. */
+/** The state a page opens with; `limits`: { states, first, time: [from, to] or null }. */
 export function firstState(limits) {
   const [from, to] = windowOf(limits);
   return {
     file: 0, dev: 0, view: 'stack',
     x: { mode: 'events', from, to },
     y: { from: 0, to: null },
-    at: limits.peak || 0, by: 'category', sel: null, query: '', only: false, cap: null,
+    at: limitState(limits.first || 0, limits), by: 'site', sel: null, query: '', only: false, cap: null,
     range: null, marks: [], sides: null, theme: null, patterns: false, folded: true, wide: false,
   };
 }

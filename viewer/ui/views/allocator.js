@@ -1,7 +1,7 @@
 // allocator.js - the allocator at the cursor: a bar per segment, and the events around it.
 import { bytes, count, poolName } from '../../core/model/human.js';
 import { known } from '../../core/model/unpack.js';
-import { slotColour } from '../draw/colours.js';
+import { cssOf, rgbFor } from '../draw/colours.js';
 import { button, el, fill, perFrame } from '../draw/dom.js';
 import { prepare } from '../draw/draw.js';
 import { hatch } from '../draw/paint.js';
@@ -21,7 +21,7 @@ function barWidth(size, largest, room) {
 function drawPart(g, part, x, w, look, sel) {
   const palette = look.palette();
   if (part.kind === 'used' || part.kind === 'pending') {
-    g.fillStyle = slotColour(palette, look.slotOf(part.group).slot);
+    g.fillStyle = cssOf(rgbFor(palette, look.slotOf(part.group)));
     g.fillRect(x, 0, Math.max(0.5, w - (w > 3 ? 1 : 0)), barHeight);
     if (part.kind === 'pending') hatch(g, x, 0, w, barHeight, palette.ground, 5);
     if (sel && sel.id === part.id) {

@@ -5,6 +5,7 @@ import { button, el, fill, fitCanvas, perFrame, pixelRatio } from '../draw/dom.j
 import { hatch } from '../draw/paint.js';
 import { createTable } from '../draw/table.js';
 import { shown } from '../draw/text.js';
+import { answerOf } from '../state/told.js';
 
 const sparkWidth = 120;
 const sparkHeight = 22;
@@ -79,6 +80,8 @@ function columnsOf(store, ticked, tick, sparkOf) {
     { id: 'curve', name: 'requested', fixed: true, value: () => null, cell: sparkOf },
     { id: 'over', name: 'vs median', number: true, unit: 'bytes', value: (row) => row.over,
       cell: (row) => signed(row.over, row.over > 0 ? 'grew' : row.over < 0 ? 'shrank' : null) },
+    { id: 'answer', name: 'what happened', fixed: true, value: (row) => row.answer || null,
+      cell: (row) => el('span', { title: row.answer, text: row.answer }) },
     { id: 'verdict', name: 'stands out', fixed: true, value: (row) => row.verdict || null,
       text: (row) => row.verdict },
   ];
@@ -86,7 +89,8 @@ function columnsOf(store, ticked, tick, sparkOf) {
 
 /** View All: a row for each device of each file; two ticks and Enter compare them. */
 export function createAll(host, { store, head, look, covers: askCovers, failed, capacityBox }) {
-  const units = unitsOf(head);
+  const units = unitsOf(head).sort((a, b) => Boolean(b.ooms) - Boolean(a.ooms) ||
+    (b.peak ?? -1) - (a.peak ?? -1));
   let [ticked, covers, seen] = [[], null, ''];
   const top = () => scaleOf(covers, units);
   const cap = capacityBox();
@@ -103,7 +107,7 @@ export function createAll(host, { store, head, look, covers: askCovers, failed, 
     drawCurve(canvas, sparkWidth, sparkHeight, { requested: coverOf(covers, row)?.requested ?? [] },
       top(), look.palette(), row.cut);
     return canvas;
-  }), { caption: 'All devices', sort: { id: 'peak', descending: true }, key: (row) => row.key });
+  }), { caption: 'All devices', key: (row) => row.key });
 
   function tick(key) {
     ticked = ticked.includes(key) ? ticked.filter((one) => one !== key) :
@@ -122,7 +126,8 @@ export function createAll(host, { store, head, look, covers: askCovers, failed, 
     const skew = head.ranks && head.ranks.skew_ratio;
     cap.show(state.cap);
     diff.disabled = ticked.length < 2;
-    table.set(units.map((unit) => ({ ...unit, cap: state.cap ?? unit.capacity })), null,
+    table.set(units.map((unit) => ({ ...unit, cap: state.cap ?? unit.capacity,
+      answer: answerOf(head, unit)?.headline ?? '' })), null,
       `${state.file}.${state.dev}`, `${units.length} devices of ${head.files.length} file` +
         `${head.files.length > 1 ? 's' : ''}, curves on one scale to ${bytes(top())}` +
         (skew ? `; the largest peak is ${skew.toFixed(2)} \u00d7 the median` : ''));

@@ -222,13 +222,12 @@ function controls(map) {
     map.only, map.said);
 }
 
-export function createMap(host, { store, recording, stage, newAsker, makeLegend, makePlot }) {
+export function createMap(host, { store, recording, stage, newAsker, makePlot }) {
   const map = { store, recording,
     chosen: { which: 'history', sort: 'address', list: 'segments', only: null },
     found: [],        // the segments at the cursor
     asker: newAsker() };
   host.append(controls(map));
-  const legend = makeLegend(host);
   const plot = makePlot(host, { op: 'map', paint: paintMap, drawY: drawRows, args: () => {
     const picture = stage.picture();
     return { chosen: picture && picture.tops ? shownRows(map, picture.rows) : null };
@@ -246,7 +245,7 @@ export function createMap(host, { store, recording, stage, newAsker, makeLegend,
     drawOnly(map);
     askSegments(map);
   }
-  return { plot, update, live: legend.update, redraw: plot.redraw,
+  return { plot, update, redraw: plot.redraw,
     table: () => map.lists[map.chosen.list].table,
     forget: () => {
       map.asker.forget();

@@ -5,19 +5,21 @@ import { align, drawCursor, drawField, drawFlag, drawLevel, drawOutline, drawSpa
   drawYAxis, label, line, yScale } from '../draw/draw.js';
 import { hatch } from '../draw/paint.js';
 import { runsOf } from '../draw/picture.js';
-import { groupText, grouped, shortened } from '../draw/text.js';
+import { cutTo, groupText, grouped } from '../draw/text.js';
 import { isPart } from '../state/span.js';
+import { bandsHeight, drawBands, drawEdges } from './backdrop.js';
 
-const churnHeight = 24;
+const churnHeight = 16;
+const axisHeight = 19;
 const fieldWidth = 16;
 const namedColumns = 24;    // where names of bands are looked for a place
 const leastNamed = 16;      // pixels of a band that has its name in it
 
 /** Where the picture of a plot lies in its canvas. */
-export function boxOf(width, height, churn) {
-  const below = 24 + (churn ? churnHeight + 6 : 0);
-  return { left: 66, top: 28, width: Math.max(20, width - 66 - 14),
-    height: Math.max(20, height - 28 - below) };
+export function boxOf(width, height, { churn, drawY }, cover) {
+  const below = axisHeight + (churn ? churnHeight + 3 : 0) + (drawY ? 0 : bandsHeight(cover));
+  return { left: 58, top: 18, width: Math.max(20, width - 58 - 8),
+    height: Math.max(20, height - 18 - below) };
 }
 
 function drawUnattributed({ g, cover, box: b, y, palette }) {
@@ -68,20 +70,33 @@ function fits({ W, H, ids, group }, wanted, row, column, width) {
   return true;
 }
 
+/** The longest beginning of a name that has a place in its group around `column`; '' none. */
+function nameIn({ g, box: b, picture, avoid }, group, name, row, column) {
+  const perColumn = b.width / picture.W;
+  const middle = b.left + (column + 0.5) * perColumn;
+  for (const most of [260, 190, 130, 90, 60]) {
+    const text = cutTo(g, name, most);
+    const { width } = g.measureText(text);
+    const clear = avoid === null || Math.abs(avoid - middle) > width / 2 + 4;
+    if (text && clear && fits(picture, group, row, column, width / perColumn)) return text;
+  }
+  return '';
+}
+
 /** The names of groups, where a run of theirs is large enough to hold them. */
-function drawBandNames({ g, look, box: b, state, palette, picture }) {
-  if (state.by === 'birth') return;
+function drawBandNames(scene) {
+  const { g, look, box: b, state, palette, picture } = scene;
+  if (state.by === 'birth' || picture.matching) return;
   const ratio = b.height / picture.H;
   align(g, 'center', 'middle');
   for (const [group, run] of largestRuns(picture)) {
     const name = look.groupName(group);
     if (!name || (run.past - run.from) * ratio < leastNamed) continue;
-    const text = shortened(groupText(state.by, name), 36);
-    const columns = g.measureText(text).width / b.width * picture.W;
-    const middle = Math.floor((run.from + run.past) / 2);
-    if (!fits(picture, group, middle, run.column, columns)) continue;
-    g.fillStyle = inkOn(palette, look.slotOf(group).slot);
-    g.fillText(text, b.left + (run.column + 0.5) * b.width / picture.W, b.top + middle * ratio);
+    const row = Math.floor((run.from + run.past) / 2);
+    const text = nameIn(scene, group, groupText(state.by, name), row, run.column);
+    if (!text) continue;
+    g.fillStyle = inkOn(palette, look.slotOf(group));
+    g.fillText(text, b.left + (run.column + 0.5) * b.width / picture.W, b.top + row * ratio);
   }
 }
 
@@ -131,33 +146,50 @@ function drawFlags({ g, cover, plot, box, palette }) {
     const at = plot.pixelOf(p);
     if (at !== null) drawFlag(g, at, top, word, colour, palette, box);
   };
-  for (const oom of ooms) flag(oom.state, 16, ooms.length < 9 ? 'OOM' : '', palette.problem);
   const here = isPart(cover) ? 'here ' : '';
-  if (peak) flag(peak.state, 4, `peak ${here}${bytes(peak.bytes)}`, palette.text);
+  // One word where two flags would touch: that of the failure.
+  const near = peak && ooms.some(({ state }) =>
+    Math.abs(plot.pixelOf(state) - plot.pixelOf(peak.state)) < 200);
+  if (peak) flag(peak.state, 4, near ? '' : `peak ${here}${bytes(peak.bytes)}`, palette.text);
+  for (const oom of ooms) {
+    flag(oom.state, 4, ooms.length >= 9 ? '' : 'OOM' + (oom.bytes === null ? '' :
+      `: asked for ${bytes(oom.bytes)}`), palette.problem);
+  }
 }
 
 function drawAxes({ g, plot, box: b, y, state, palette, picture }) {
   const { drawY, churn } = plot.options;
   const bottom = b.top + b.height;
   (drawY || drawYAxis)(g, y, b, palette, picture);
-  drawXAxis(g, state.x, b, palette, bottom + (churn ? churnHeight + 6 : 0));
+  drawXAxis(g, state.x, b, palette, bottom + (churn ? churnHeight + 3 : 0));
   line(g, b.left, bottom + 0.5, b.left + b.width, bottom + 0.5, palette.control);
 }
 
-/** Draws all of it on `g`, an empty canvas of the size of the plot. */
-export function drawOver(g, plot) {
+/** All that is drawn of a plot on `g`, an empty canvas of its size. */
+export function sceneOf(plot, g) {
   const { store, recording, look } = plot;
-  const scene = { g, plot, look, cover: recording.cover(), box: plot.box(), y: plot.yNow(),
-    state: store.get(), palette: look.palette(), picture: plot.exact() };
+  return { g, plot, look, cover: recording.cover(), box: plot.box(), y: plot.yNow(),
+    state: store.get(), palette: look.palette(), picture: plot.exact(), pixelOf: plot.pixelOf,
+    avoid: plot.pixelOf(store.get().at) };
+}
+
+/** Draws what lies over the picture. */
+export function drawOver(g, plot) {
+  const scene = sceneOf(plot, g);
   const { box, y, palette, picture } = scene;
   const memory = !plot.options.drawY;
   drawAxes(scene);
+  if (memory) {
+    drawBands(scene, box.top + box.height + axisHeight +
+      (plot.options.churn ? churnHeight + 3 : 0));
+  }
+  if (memory && picture) drawEdges(scene);
   if (memory) drawUnattributed(scene);
   if (memory && picture) drawBandNames(scene);
   if (plot.options.churn && picture && picture.churn) drawChurn(scene);
   drawEnds(scene);
   drawSelections(scene);
-  const cap = recording.capacity();
+  const cap = plot.recording.capacity();
   if (cap && memory) drawLevel(g, cap.bytes, y, box, cap.name, palette);
   drawFlags(scene);
   drawCursor(g, plot.pixelOf(scene.state.at), box, palette);

@@ -1,6 +1,6 @@
 // plot.js - a picture over time: asks for the exact one, shows it, says what lies under a point.
 import { bytes, duration } from '../../core/model/human.js';
-import { slotColour } from '../draw/colours.js';
+import { cssOf, rgbFor } from '../draw/colours.js';
 import { el, perFrame, pixelRatio } from '../draw/dom.js';
 import { prepare, xScale, yScale } from '../draw/draw.js';
 import { makeInks, paintPicture } from '../draw/paint.js';
@@ -8,11 +8,25 @@ import { bandsOf, columnOf, placeIn, runsOf } from '../draw/picture.js';
 import { areasOf } from '../draw/svg.js';
 import { eventName, shown } from '../draw/text.js';
 import { gestures } from './gesture.js';
-import { boxOf, drawOver } from './overlay.js';
+import { plainBy } from '../state/holders.js';
+import { drawBackdrop } from './backdrop.js';
+import { boxOf, drawOver, sceneOf } from './overlay.js';
 
 /** Allocations that are laid out, those of each column counted. */
 const manyCells = 20e6;
 const pictureWords = { raster: 'Allocations', map: 'Addresses' };
+
+/** What the memory axis is to reach where it is not far above what is in use. */
+function reachOf({ own, recording }, { mode, from, to }) {
+  const { reserved, at } = recording.cover();
+  const capacity = recording.capacity();
+  if (own) return null;
+  let most = 0;
+  (reserved ?? []).forEach((v, c) => {
+    if ((mode !== 'events' || (at[c] >= from && at[c] < to)) && v > most) most = v;
+  });
+  return [most, capacity ? capacity.bytes : 0];
+}
 
 /** What the engine is asked for the picture of the state as it stands. */
 function argsOf(plot, ratio = pixelRatio()) {
@@ -20,7 +34,7 @@ function argsOf(plot, ratio = pixelRatio()) {
   const { width, height } = plot.box();
   const fit = plot.own || y.to === null;
   return { x, W: Math.round(width * ratio), H: Math.round(height * ratio),
-    y0: fit ? null : y.from, y1: fit ? null : y.to, by, query, only,
+    y0: fit ? null : y.from, y1: fit ? null : y.to, by, query, only, reach: reachOf(plot, x),
     ...(plot.options.args ? plot.options.args() : {}) };
 }
 
@@ -38,10 +52,15 @@ async function request(plot, args, mine) {
   return plot.ask(op, args);
 }
 
+/** Whether the groups of a picture are known: while columns are coming, categories alone are. */
+function isKnown({ store, recording }) {
+  return recording.cover().complete !== false || plainBy(store.get().by) === 'category';
+}
+
 function askPicture(plot) {
   const { store, stage, status } = plot;
   const { x, by, file, dev } = store.get();
-  if (!plot.node.clientWidth) return;
+  if (!plot.node.clientWidth || !isKnown(plot)) return;
   const args = argsOf(plot);
   const key = JSON.stringify([file, dev, args]);
   if (key === plot.asked) return;
@@ -76,7 +95,8 @@ async function sharpen(plot, ratio) {
 function paint(plot) {
   const { store, look, picture, image, options } = plot;
   const palette = look.palette();
-  const inks = makeInks(picture.groups, look.slots(), palette, store.get().patterns);
+  const inks = makeInks(picture.groups, look.slots(), palette, store.get().patterns,
+    picture.matching);
   image.width = picture.W;
   image.height = picture.H;
   image.getContext('2d').putImageData((options.paint || paintPicture)(picture, inks, palette), 0,
@@ -99,6 +119,7 @@ function compose(plot) {
   const { store, canvas, node, picture } = plot;
   const g = prepare(canvas, node.clientWidth, node.clientHeight);
   const state = store.get();
+  if (!plot.own) drawBackdrop(sceneOf(plot, g));
   if (picture && picture.x.mode === state.x.mode) drawPicture(g, plot, state.x);
   for (const named of [canvas, node]) named.setAttribute('aria-label', nameOf(plot));
   redrawOver(plot);
@@ -125,7 +146,7 @@ function drawAreas(g, { look, picture, box }) {
   const b = box();
   const [kx, ky] = [b.width / picture.W, b.height / picture.H];
   for (const [group, runs] of areasOf(picture.W, (c) => runsOf(picture, c))) {
-    g.fillStyle = slotColour(look.palette(), look.slotOf(group).slot);
+    g.fillStyle = cssOf(rgbFor(look.palette(), look.slotOf(group)));
     g.beginPath();
     for (const [c, past, top, bottom] of runs) {
       g.rect(b.left + c * kx, b.top + top * ky, (past - c) * kx, (bottom - top) * ky);
@@ -138,6 +159,7 @@ function drawAreas(g, { look, picture, box }) {
 function drawing(plot) {
   if (!plot.exact()) return null;
   return { width: plot.node.clientWidth, height: plot.node.clientHeight, draw: (g) => {
+    if (!plot.own) drawBackdrop(sceneOf(plot, g));
     if (g.vector && plot.op === 'groups') drawAreas(g, plot);
     else drawPicture(g, plot, plot.store.get().x);
     drawOver(g, plot);
@@ -216,7 +238,7 @@ export function createPlot(host, { store, ask, recording, look, stage, pointer, 
     asked: '', wanted: 0,
     hovered: null,     // the allocation that is outlined
     selected: null,    // the pixels that are being selected, [from, to]
-    box: () => boxOf(node.clientWidth, node.clientHeight, options.churn),
+    box: () => boxOf(node.clientWidth, node.clientHeight, options, recording.cover()),
     yNow: () => yNow(plot),
     exact: () => exact(plot),
     pixelOf: (p) => pixelOf(plot, p),

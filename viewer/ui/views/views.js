@@ -1,6 +1,5 @@
 // views.js - how each view is made: what of the page it is given.
 import { createCapacity } from '../parts/capacity.js';
-import { createLegend } from '../parts/panels.js';
 import { createAllocator } from './allocator.js';
 import { createDiff } from './diff.js';
 import { createFlame } from './flame.js';
@@ -21,15 +20,14 @@ export function createViews({ store, ask, newAsker, covers, recording, look, com
     store.jump({ view: 'flame' });
   };
   const capacityBox = () => createCapacity(store);
-  const makeLegend = (host) => createLegend(host, { store, look, stage, find });
   const makePlot = (host, options) => createPlot(host, { store, ask, recording, look, stage,
     pointer, travel, settings, status }, options);
   const timeline = (op) => (host) => createTimeline(host, { store, recording,
-    setAxis: travel.setAxis, capacityBox, makeLegend, makePlot }, op);
+    setAxis: travel.setAxis, capacityBox, makePlot }, op);
   const makers = {
     stack: timeline('raster'),
     groups: timeline('groups'),
-    map: (host) => createMap(host, { store, recording, stage, newAsker, makeLegend, makePlot }),
+    map: (host) => createMap(host, { store, recording, stage, newAsker, makePlot }),
     state: (host) => createAllocator(host, { store, recording, look, pointer, travel, say,
       newAsker }),
     flame: (host) => createFlame(host, { store, recording, look, compared, status, newAsker,

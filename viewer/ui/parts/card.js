@@ -1,0 +1,103 @@
+// card.js - the answer beside the picture: what happened, which line, how many bytes, what to do.
+import { bytes } from '../../core/model/human.js';
+import { button, el, fill } from '../draw/dom.js';
+import { shown, words } from '../draw/text.js';
+import { siteTerm } from '../state/terms.js';
+import { answerOf, findingsOf, lacksOf } from '../state/told.js';
+
+const marks = { problem: '\u25bc', advice: '\u25b8', note: '\u00b7' };
+
+/** A text in which the name of a line finds what the line allocated. */
+function withLine(text, line, find) {
+  const at = line ? text.indexOf(line) : -1;
+  if (at < 0) return text;
+  return [text.slice(0, at), button(line, () => find(siteTerm(line), false),
+    { class: 'plain line', title: 'show what this line allocated' }), text.slice(at + line.length)];
+}
+
+/** What a click on a thing to do shows: where its finding is, else its line. */
+function actOf({ line }, finding, { follow, find }) {
+  if (finding) return () => follow(finding);
+  return line ? () => find(siteTerm(line), false) : null;
+}
+
+/** The first thing to do stands out; its row is a button where there is something to show. */
+function doNode(item, finding, card) {
+  const act = actOf(item, finding, card);
+  const text = [el('span', { class: 'what', text: item.text }),
+    el('span', { class: 'frees', text: item.frees })];
+  return act ? button(text, act, { class: 'plain finding do' }) : el('p', { class: 'do' }, text);
+}
+
+function findingNode(finding, { follow }) {
+  const severity = marks[finding.severity] ? finding.severity : 'note';
+  return button([el('span', { class: 'tag ' + (severity === 'note' ? 'muted' : severity),
+    text: `${marks[severity]} ${words(finding.id)}` }), ' ',
+  el('span', { class: 'what', text: finding.text })], () => follow(finding),
+  { class: 'plain finding', title: shown(finding.text) });
+}
+
+/** Things to do with their findings, then what else was found. */
+function rowsOf(answer, findings, card) {
+  const left = new Set(findings);
+  const rows = (answer?.to_do ?? []).map((item) => {
+    const finding = findings.find((one) => shown(one.text) === shown(item.text));
+    left.delete(finding);
+    return doNode(item, finding, card);
+  });
+  return [...rows, ...[...left].map((finding) => findingNode(finding, card))];
+}
+
+/** The headline is the way to what it tells of, where a finding knows that. */
+function headline(answer, findings, { follow }) {
+  const finding = findings.find(({ id }) => ['oom', 'leak', 'suspect'].includes(id));
+  return el('h2', { class: answer.wrong ? 'wrong' : null }, answer.wrong && finding ?
+    button(answer.headline, () => follow(finding), { class: 'plain' }) : answer.headline);
+}
+
+/** How much room a capacity that was typed leaves. */
+function roomText({ cap }, { peak }) {
+  if (!cap || !peak) return null;
+  const room = cap - peak.bytes;
+  return el('p', { class: room < 0 ? 'problem' : 'muted', text: room >= 0 ?
+    `${bytes(room)} of ${bytes(cap)} are free at the peak.` :
+    `${bytes(-room)} are lacking at the peak, of ${bytes(cap)}.` });
+}
+
+/** `follow(finding)` goes to where a finding can be seen. */
+export function createCard(host, { store, recording, find, follow }) {
+  const card = { find, follow };
+  let made = '';
+  let open = false;
+
+  function draw() {
+    const state = store.get();
+    const { head } = recording;
+    const answer = answerOf(head, state);
+    const findings = findingsOf(head, state);
+    const rows = rowsOf(answer, findings, card);
+    const first = answer?.to_do.length ? 1 : 0;
+    const more = rows.length - first;
+    const lacks = lacksOf(head, state);
+    host.hidden = !answer && !rows.length && !lacks;
+    fill(host, answer ? [headline(answer, findings, card),
+      el('p', null, withLine(answer.detail, answer.line, find))] : null,
+    roomText(state, recording.cover()),
+    el('div', { id: 'verdicts' }, rows.slice(0, open ? rows.length : first)),
+    more > 0 ? button(open ? 'fewer' : `${more} more`, () => {
+      open = !open;
+      draw();
+    }, { class: 'link', 'aria-expanded': String(open) }) : null,
+    lacks ? el('p', { class: 'muted lacks', text: lacks }) : null);
+  }
+
+  function update() {
+    const { file, dev, cap } = store.get();
+    const { peak } = recording.cover();
+    const key = [file, dev, cap, peak?.bytes].join();
+    if (key === made) return;
+    made = key;
+    draw();
+  }
+  return { update };
+}
