@@ -7,61 +7,52 @@
 
 #include "render/picture/address_map.h"
 
+/* Rows of a band, which is of one piece in its column, from which on it has an edge. */
+enum { LEAST_EDGED = 8 };
+
 static bool is_edge(const int32_t *ids, size_t i, uint32_t y, uint32_t W, uint32_t H)
 {
     int32_t id = ids[i];
-    return y + 3 < H && id == ids[i + W] && id == ids[i + 2 * (size_t)W] &&
-           id == ids[i + 3 * (size_t)W] && (y == 0 || id != ids[i - W]);
+    return y + LEAST_EDGED <= H && id == ids[i + (size_t)(LEAST_EDGED - 1) * W] &&
+           (y == 0 || id != ids[i - W]);
 }
 
-static bool is_stripe(uint32_t x, uint32_t y)
-{
-    return ((x + y) & 7) < 2;
-}
+/* The colours of a slot and of its tint: shades, and the edge. */
+struct inks {
+    uint32_t shade[PAINT_SHADES], edge;
+};
 
-static bool is_dot(uint32_t x, uint32_t y)
+static struct inks inks_of(const struct palette *palette, uint32_t slot, bool second)
 {
-    return ((x + (y & 2)) & 3) == 0 && (y & 1) == 0;
+    struct inks inks;
+    uint32_t rgb = palette_colour(palette, slot, second);
+    for (uint32_t shade = 0; shade < PAINT_SHADES; shade++)
+        inks.shade[shade] = palette_shade(palette, rgb, shade);
+    inks.edge = palette_edge(palette, rgb);
+    return inks;
 }
 
 void paint_bands(const struct pixels *to, const int32_t *ids, bool groups,
                  const struct scene_device *d, const struct palette *palette)
 {
-    uint32_t colour[PALETTE_SLOTS][PAINT_SHADES];
+    struct inks inks[PALETTE_SLOTS][2];
     for (uint32_t slot = 0; slot < PALETTE_SLOTS; slot++)
-        for (uint32_t shade = 0; shade < PAINT_SHADES; shade++)
-            colour[slot][shade] = palette_shade(palette, slot, shade);
+        for (uint32_t second = 0; second < 2; second++)
+            inks[slot][second] = inks_of(palette, slot, second != 0);
     for (uint32_t y = 0; y < to->H; y++) {
         for (uint32_t x = 0; x < to->W; x++) {
             size_t i = (size_t)y * to->W + x;
-            uint32_t *pixel = &to->at[y * to->stride + x];
             if (ids[i] < 0)
                 continue;
-            if (is_edge(ids, i, y, to->W, to->H)) {
-                *pixel = palette->ground;
-                continue;
-            }
             uint32_t group = groups ? (uint32_t)ids[i] : d->groups.of[ids[i]];
             uint8_t mark = groups ? 0 : d->mark[ids[i]];
             const struct scene_group *g = &d->group[group];
-            *pixel = colour[g->slot][mark & (PAINT_SHADES - 1)];
-            if (g->second && is_stripe(x, y))
-                *pixel = 0xffffff;
-            else if ((mark & PAINT_BEFORE) != 0 && is_dot(x, y))
-                *pixel = palette->ground;
+            const struct inks *own = &inks[g->slot][g->second];
+            to->at[y * to->stride + x] = is_edge(ids, i, y, to->W, to->H)
+                                             ? own->edge
+                                             : own->shade[mark & (PAINT_SHADES - 1)];
         }
     }
-}
-
-/* b + (a - b) * part, each colour by itself, rounded. */
-static uint32_t mixed(uint32_t colour, uint32_t under, double part)
-{
-    uint32_t out = 0;
-    for (uint32_t shift = 0; shift < 24; shift += 8) {
-        double a = colour >> shift & 255, b = under >> shift & 255;
-        out |= (uint32_t)(b + (a - b) * part + 0.5) << shift;
-    }
-    return out;
 }
 
 static uint32_t free_pixel(uint8_t place, uint32_t x, uint32_t y, const struct palette *p)
@@ -85,18 +76,19 @@ void paint_map(const struct pixels *to, const struct map_picture *map, const str
             if (!(mapped > 0) && id < 0)
                 continue;
             uint32_t free = free_pixel(map->places[i], x, y, palette);
-            uint32_t under = mixed(free, palette->ground, mapped < 1 ? mapped : 1);
+            uint32_t under = palette_mixed(free, palette->ground, mapped < 1 ? mapped : 1);
             *pixel = under;
             if (id < 0)
                 continue;
             const struct scene_group *g = &d->group[d->groups.of[id]];
-            uint32_t colour = palette_shade(palette, g->slot, d->mark[id] & (PAINT_SHADES - 1));
+            uint32_t colour = palette_shade(palette, palette_colour(palette, g->slot, g->second),
+                                            d->mark[id] & (PAINT_SHADES - 1));
             /* The remainder of a negative difference has its sign, as in the page. */
             bool crossed = (x + y) % 5 == 0 || ((int64_t)x - y) % 5 == 0;
             if (map->places[i] == PLACE_PENDING && crossed)
                 *pixel = palette->ground;
             else
-                *pixel = mixed(colour, under, used < 0.15 ? 0.15 : used < 1 ? used : 1);
+                *pixel = palette_mixed(colour, under, used < 0.15 ? 0.15 : used < 1 ? used : 1);
         }
     }
 }

@@ -20,8 +20,7 @@ struct pixels {
 };
 
 /* Paints the bands; a pixel without one stays as it is.  `groups`: ids are groups, not rows.  The
- * top row of a band four or more rows high is of the background's colour: that edge separates
- * neighbours. */
+ * top row of a band eight or more rows high is paler: that edge separates neighbours. */
 void paint_bands(const struct pixels *to, const int32_t *ids, bool groups,
                  const struct scene_device *d, const struct palette *palette);
 

@@ -1,14 +1,14 @@
 /* palette.c - two themes, as spec and stylesheet have them; a test compares. */
 #include "render/picture/palette.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 static const struct palette palettes[2] = {
     { .dark = false,
-      .slot = { 0x2f3fc6, 0x996c00, 0x5aa090, 0xba064b, 0xd97a58, 0x597997, 0x603c69, 0x7e5dfc,
-                0x4c4c00, 0x6d6d6d },
-      .black_on = { 0, 0, 1, 0, 1, 1, 0, 1, 0, 0 },
+      .slot = { 0x336ed7, 0x926500, 0x3e986e, 0xba084b, 0xe37730, 0x0498ff, 0x622691, 0x9e82b4,
+                0x414c19, 0x677584, 0x8f9194 },
       .ground = 0xffffff,
       .raised = 0xf6f8fa,
       .line = 0xd0d7de,
@@ -21,9 +21,8 @@ static const struct palette palettes[2] = {
       .free = 0xeef1f4,
       .hatch = 0x8c959f },
     { .dark = true,
-      .slot = { 0x3278b3, 0xfeeb0f, 0x7fae88, 0xe0023f, 0xeb8a25, 0xbfe6fe, 0xb699b0, 0xb299fe,
-                0xdeebb8, 0x767676 },
-      .black_on = { 0, 1, 1, 0, 1, 1, 1, 1, 1, 1 },
+      .slot = { 0x097eff, 0xffd633, 0x5cc39f, 0xe63360, 0xf18a3c, 0xbae4ff, 0xd39cfa, 0x92a8b9,
+                0xd3e49a, 0x65799a, 0x848689 },
       .ground = 0x15181d,
       .raised = 0x1c2027,
       .line = 0x343b45,
@@ -58,30 +57,62 @@ void palette_category(enum category category, uint8_t *slot, bool *second)
         [CATEGORY_AUTOGRAD_DETAIL] = 7,
         [CATEGORY_WORKSPACE] = 8,
         [CATEGORY_COMMUNICATION] = 8,
+        [CATEGORY_PERSISTENT] = 9,
         [CATEGORY_UNKNOWN] = PALETTE_OTHER,
-        [CATEGORY_PERSISTENT] = PALETTE_OTHER,
     };
     *slot = slots[category];
     *second = category == CATEGORY_BUFFER || category == CATEGORY_PARAMETER_COPY ||
-              category == CATEGORY_KV_CACHE || category == CATEGORY_COMMUNICATION ||
-              category == CATEGORY_PERSISTENT;
+              category == CATEGORY_KV_CACHE || category == CATEGORY_COMMUNICATION;
+}
+
+static uint32_t rounded(double v)
+{
+    return (uint32_t)(v + 0.5);
+}
+
+uint32_t palette_mixed(uint32_t rgb, uint32_t other, double part)
+{
+    uint32_t out = 0;
+    for (uint32_t shift = 0; shift < 24; shift += 8) {
+        double a = rgb >> shift & 255, b = other >> shift & 255;
+        out |= rounded(b + (a - b) * part) << shift;
+    }
+    return out;
+}
+
+uint32_t palette_colour(const struct palette *p, uint32_t slot, bool second)
+{
+    return second ? palette_mixed(p->slot[slot], p->dark ? 0xffffff : 0, 0.68) : p->slot[slot];
 }
 
 /* v + (255 - v) * by, or v * (1 - by), in the arithmetic of the page. */
 static uint32_t shaded(uint32_t v, double by, bool dark)
 {
-    return (uint32_t)((dark ? v + (255 - (double)v) * by : v * (1 - by)) + 0.5);
+    return rounded(dark ? v + (255 - (double)v) * by : v * (1 - by));
 }
 
-uint32_t palette_shade(const struct palette *p, uint32_t slot, uint32_t shade)
+uint32_t palette_shade(const struct palette *p, uint32_t rgb, uint32_t shade)
 {
-    uint32_t rgb = p->slot[slot];
-    double by = shade * 0.035;
+    double by = shade * 0.02;
     return shaded(rgb >> 16, by, p->dark) << 16 | shaded(rgb >> 8 & 255, by, p->dark) << 8 |
            shaded(rgb & 255, by, p->dark);
 }
 
-uint32_t palette_ink(const struct palette *p, uint32_t slot)
+uint32_t palette_edge(const struct palette *p, uint32_t rgb)
 {
-    return p->black_on[slot] ? 0x000000 : 0xffffff;
+    return palette_mixed(rgb, p->ground, 0.7);
+}
+
+/* A part of a colour as light: sRGB decoded. */
+static double light_of(uint32_t v)
+{
+    double c = v / 255.0;
+    return c <= 0.03928 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
+}
+
+uint32_t palette_ink(uint32_t rgb)
+{
+    double light = 0.2126 * light_of(rgb >> 16) + 0.7152 * light_of(rgb >> 8 & 255) +
+                   0.0722 * light_of(rgb & 255);
+    return (light + 0.05) / 0.05 > 1.05 / (light + 0.05) ? 0x000000 : 0xffffff;
 }

@@ -518,14 +518,10 @@ static struct roomiest find_room(const struct panel *p, const double *base, cons
 }
 
 static void draw_name(const struct text_context *s, const struct scene_group *group,
-                      const struct roomiest *room, int32_t width)
+                      const struct roomiest *room)
 {
-    struct pen_box plate = { room->x - width / 2, room->y - 7 * s->u, width, 14 * s->u };
-    /* Stripes would cross the letters. */
-    if (group->second)
-        s->pen->fill(s->pen, plate, s->palette->slot[group->slot]);
-    put_text(s, room->x, room->y + 4 * s->u, ANCHOR_MIDDLE, palette_ink(s->palette, group->slot),
-             group->name.ptr);
+    uint32_t ink = palette_ink(palette_colour(s->palette, group->slot, group->second));
+    put_text(s, room->x, room->y + 4 * s->u, ANCHOR_MIDDLE, ink, group->name.ptr);
 }
 
 enum vrs_status draw_names(const struct text_context *s, const struct panel *p)
@@ -545,7 +541,7 @@ enum vrs_status draw_names(const struct text_context *s, const struct panel *p)
         if (!other && group->name.len > 0 && width <= (int32_t)p->view.W)
             room = find_room(p, base, part, width, 14 * s->u);
         if (room.height > 0)
-            draw_name(s, group, &room, width);
+            draw_name(s, group, &room);
         for (uint32_t c = 0; c < p->view.W; c++)
             base[c] += part[c];
     }

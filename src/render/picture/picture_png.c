@@ -155,12 +155,7 @@ static void text(struct pen *pen, const struct pen_text *how, str words)
 
 static void swatch(struct pen *pen, struct pen_box box, const struct scene_group *group)
 {
-    struct canvas *c = (struct canvas *)pen;
-    fill(pen, box, pen->palette->slot[group->slot]);
-    for (int32_t y = 0; y < box.h && group->second; y++)
-        for (int32_t x = 0; x < box.w; x++)
-            if (((box.x + x + box.y + y) & 7) < 2)
-                dot(c, box.x + x, box.y + y, 0xffffff);
+    fill(pen, box, palette_colour(pen->palette, group->slot, group->second));
 }
 
 static enum vrs_status bands(struct pen *pen, const struct pen_bands *b, struct vrs_error *err)

@@ -144,18 +144,9 @@ static void text(struct pen *pen, const struct pen_text *how, str words)
     buf_text(to, "</text>\n");
 }
 
-static void stripe(struct buf *to, const struct scene_group *group, struct pen_box b)
-{
-    if (group->second)
-        buf_format(to,
-                   "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"url(#stripes)\"/>\n",
-                   (int)b.x, (int)b.y, (int)b.w, (int)b.h);
-}
-
 static void swatch(struct pen *pen, struct pen_box box, const struct scene_group *group)
 {
-    fill(pen, box, pen->palette->slot[group->slot]);
-    stripe(text_of(pen), group, box);
+    fill(pen, box, palette_colour(pen->palette, group->slot, group->second));
 }
 
 /* The bytes beneath and with a band, column by column. */
@@ -209,25 +200,6 @@ static void put_area(struct buf *to, const struct area *a, const struct scene_gr
     buf_text(to, "</title></path>\n");
 }
 
-/* The same path again, striped, where two names share a colour. */
-static void put_stripes(struct buf *to, const struct area *a)
-{
-    const struct pen_bands *b = a->b;
-    for (uint32_t c = 0; c < b->view.W; c++) {
-        uint32_t past = c + 1;
-        if (a->high[c] == a->low[c])
-            continue;
-        while (past < b->view.W && a->high[past] == a->high[c] && a->low[past] == a->low[c])
-            past++;
-        buf_format(to, "<path d=\"M%d ", (int)b->box.x + (int)c);
-        put_y(to, b, a->high[c]);
-        buf_format(to, "H%dV", (int)b->box.x + (int)past);
-        put_y(to, b, a->low[c]);
-        buf_format(to, "H%dz\" fill=\"url(#stripes)\" stroke=\"none\"/>\n", (int)b->box.x + (int)c);
-        c = past - 1;
-    }
-}
-
 /* Groups as areas. */
 static enum vrs_status put_areas(struct pen *pen, const struct pen_bands *b, struct vrs_error *err)
 {
@@ -245,9 +217,8 @@ static enum vrs_status put_areas(struct pen *pen, const struct pen_bands *b, str
         const double *part = b->parts + (size_t)g->bands[i] * W;
         for (uint32_t c = 0; c < W; c++)
             a.high[c] += part[c];
-        put_area(text_of(pen), &a, group, pen->palette->slot[group->slot]);
-        if (group->second)
-            put_stripes(text_of(pen), &a);
+        put_area(text_of(pen), &a, group,
+                 palette_colour(pen->palette, group->slot, group->second));
     }
     return VRS_OK;
 }
@@ -325,11 +296,8 @@ static void put_head(struct pen *pen, const struct scene *scene, struct picture_
                GENERATOR_MARK_SVG
                "%s.</desc>\n<defs>\n"
                "<pattern id=\"free\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
-               "<path d=\"M-1 7L7 -1M-1 1L1 -1M5 7L7 5\" stroke=\"#%06x\"/></pattern>\n",
+               "<path d=\"M-1 7L7 -1M-1 1L1 -1M5 7L7 5\" stroke=\"#%06x\"/></pattern>\n</defs>\n",
                scene->tool, (unsigned)pen->palette->hatch);
-    buf_text(to, "<pattern id=\"stripes\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\">"
-                 "<path d=\"M-2 10L10 -2M-2 2L2 -2M6 10L10 6\" stroke=\"#ffffff\" "
-                 "stroke-width=\"1.5\"/></pattern>\n</defs>\n");
     buf_end(&words, to);
 }
 

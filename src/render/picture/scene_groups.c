@@ -277,7 +277,23 @@ static void rank_categories(struct text_context *m, uint32_t *bands)
     bands[count] = CATEGORY_UNKNOWN;
 }
 
-/* Groups from the bottom: others than categories by their bytes at the peak; of these the nine
+/* Whether a name is of memory without a line, which lies at the bottom: most of it never moves. */
+static bool is_old(str name)
+{
+    return str_equal(name, S("before recording")) || str_starts(name, S("(no "));
+}
+
+/* Bands from the bottom: what has no line, then the largest on top, as in a list. */
+static void stack_bands(uint32_t *bands, const struct ranked *ranked, uint32_t groups)
+{
+    uint32_t count = 0;
+    for (int old = 1; old >= 0; old--)
+        for (uint32_t i = groups; i > 0; i--)
+            if (is_old(ranked[i - 1].name) == (old != 0))
+                bands[count++] = ranked[i - 1].group;
+}
+
+/* Groups from the bottom: others than categories by their bytes at the peak; of these the ten
  * largest have colours. */
 static enum vrs_status rank(struct text_context *m, enum scene_by by, uint32_t peak)
 {
@@ -303,8 +319,7 @@ static enum vrs_status rank(struct text_context *m, enum scene_by by, uint32_t p
         m->group[ranked[i].group].slot = (uint8_t)i;
     if (m->groups > 1)
         qsort(ranked, m->groups, sizeof *ranked, by_bytes);
-    for (uint32_t i = 0; i < m->groups; i++)
-        bands[i] = ranked[i].group;
+    stack_bands(bands, ranked, m->groups);
     return VRS_OK;
 }
 

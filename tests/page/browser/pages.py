@@ -87,9 +87,13 @@ class Opened(chromium.Page):
 
     def plot(self, across, up):
         """The point of the open plot at shares of its width and of its height, from the left and the bottom."""
-        left, top, width, height = self.box("#view > :not([hidden]) .plot")
-        below = 24 + (30 if self.state().get("view", "stack") == "stack" else 0)
-        return (left + 66 + (width - 80) * across, top + 28 + (height - 28 - below) * (1 - up))
+        left, top, _, _ = self.box("#view > :not([hidden]) .plot")
+        x, y, width, height = self.picture_box()
+        return left + x + width * across, top + y + height * (1 - up)
+
+    def picture_box(self):
+        """Left, top, width and height of the picture proper in the open plot."""
+        return map(float, self.ask("document.querySelector('#view > :not([hidden]) .plot').dataset.box").split())
 
     def says(self, selector, text, seconds=20):
         """Until an element's text, blanks made plain, has `text` in it."""

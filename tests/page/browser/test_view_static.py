@@ -21,7 +21,7 @@ SINKS = [
     r"localStorage|sessionStorage|indexedDB|document\s*\.\s*cookie",
 ]
 SLOTS = ["parameter", "gradient", "optimizer-state", "optimizer-temp", "activation", "input", "temporary",
-         "autograd-detail", "workspace", "unknown"]
+         "autograd-detail", "workspace", "persistent", "unknown"]
 # Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB.
 VISION = {
     "normal": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),

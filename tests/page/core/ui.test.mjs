@@ -14,8 +14,9 @@ import { foldStack, stackText } from '../../../viewer/ui/parts/details.js';
 import { editorLink } from '../../../viewer/ui/parts/editor.js';
 import { fileName } from '../../../viewer/ui/parts/export.js';
 import { findingsOf, placeOf } from '../../../viewer/ui/state/told.js';
-import { slotsOf } from '../../../viewer/ui/draw/colours.js';
+import { fadedFor, slotsOf } from '../../../viewer/ui/draw/colours.js';
 import { makeInks, paintPicture } from '../../../viewer/ui/draw/paint.js';
+import { inkOf, toned } from '../../../viewer/ui/draw/tones.js';
 import { areasOf, createSvg } from '../../../viewer/ui/draw/svg.js';
 import { termOf } from '../../../viewer/ui/state/terms.js';
 import { wheelFactor, wheelPixels } from '../../../viewer/ui/views/gesture.js';
@@ -26,7 +27,7 @@ import { sidesOf, stateOf } from '../../../viewer/ui/state/compared.js';
 import { joined } from '../../../viewer/ui/views/leaks.js';
 import { poolsOf } from '../../../viewer/ui/views/allocator.js';
 
-const limits = { states: 1000, peak: 400, time: [0, 5000] };
+const limits = { states: 1000, first: 400, time: [0, 5000] };
 
 function random(seed) {
   let a = seed;
@@ -290,18 +291,21 @@ test('what the page escapes is what src/render/write/escape.c does', () => {
   assert.equal(shown('a\u{e0041}\u202e\ud800b\u{1f600}'), 'a\\u{e0041}\\u202e\\ud800b\u{1f600}');
 });
 
-test('painting leaves what no allocation has clear, and greys what is excluded', () => {
-  const palette = { dark: false, slots: Array.from({ length: 10 }, (_, i) => [200, i, 0]),
-    groundRgb: [255, 255, 255] };
+const palette = { dark: false, slots: Array.from({ length: 11 }, (_, i) => [200, i, 0]),
+  groundRgb: [255, 255, 255], matchRgb: [1, 2, 3] };
+const rgb = (pixel) => [pixel & 255, pixel >> 8 & 255, pixel >> 16 & 255];
+
+test('painting leaves what no allocation has clear; a search fades the rest and has a colour of its own', () => {
   const given = slotsOf('category', [{ key: 0, name: 'parameter' }, { key: 1,
     name: 'activation' }]);
-  const inks = makeInks(2, given, palette, false);
   const marked = { ...picture, mark: Uint8Array.from([0, 0, 0, 0, 8, 0, 0, 0, 0, 0]) };
-  const pixels = paintAsArray(marked, inks);
-  assert.equal(pixels[0], 0);
-  assert.equal(pixels[2] >>> 0, (255 << 24 | 0 << 16 | 4 << 8 | 200) >>> 0);
-  const grey = pixels[4] & 255;
-  assert.equal(pixels[4] >> 8 & 255, grey);
+  const plain = paintAsArray(marked, makeInks(2, given, palette, false));
+  assert.equal(plain[0], 0);
+  assert.deepEqual(rgb(plain[2]), [200, 4, 0]);
+  const searched = paintAsArray(marked, makeInks(2, given, palette, false, true));
+  assert.deepEqual(rgb(searched[2]), [1, 2, 3]);
+  assert.deepEqual(rgb(searched[4]), fadedFor(palette, given.get(picture.group[4])));
+  assert.ok(Math.min(...rgb(searched[4])) > 190, 'most of the ground');
 });
 
 function paintAsArray(one, inks) {
@@ -310,11 +314,38 @@ function paintAsArray(one, inks) {
   return new Uint32Array(paintPicture(one, inks).data.buffer);
 }
 
-test('nine groups have colours of their own, the rest share grey', () => {
-  const rows = Array.from({ length: 20 }, (_, key) => ({ key, name: 'g' + key }));
-  const slots = [...slotsOf('site', rows).values()].map((one) => one.slot);
-  assert.equal(new Set(slots.slice(0, 9)).size, 9);
-  assert.ok(slots.slice(9).every((slot) => slot === 9));
+test('lines of a file share a hue and differ in tone; what is wrong is told of the only hot line', () => {
+  const rows = ['a.py:1 f', 'b.py:2 g', 'a.py:3 f', 'c.py:9 h', '(no stack) parameter'].map((name,
+    key) => ({ key, name }));
+  const quiet = [...slotsOf('site', rows).values()];
+  assert.equal(quiet[0].hue, quiet[2].hue);
+  assert.notEqual(quiet[0].tone, quiet[2].tone);
+  assert.equal(new Set([0, 1, 3].map((i) => quiet[i].hue)).size, 3);
+  assert.ok(quiet.slice(0, 4).every((one) => one.strength === 'quiet'));
+  assert.deepEqual(quiet[4], { slot: 0, second: false });
+  const told = [...slotsOf('site', rows, 'a.py:3 f').values()];
+  assert.deepEqual(told.slice(0, 4).map((one) => one.strength), ['warm', 'quiet', 'strong',
+    'quiet']);
+  assert.ok(![told[0].hue, told[1].hue, told[3].hue].includes(told[2].hue));
+});
+
+test('every tone stands out from the ground and bears letters', () => {
+  const light = (colour) => colour.map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 :
+    ((v / 255 + 0.055) / 1.055) ** 2.4)).reduce((sum, v, i) => sum + v * [0.2126, 0.7152,
+    0.0722][i], 0);
+  const contrast = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  for (const [dark, ground] of [[false, [255, 255, 255]], [true, [0x15, 0x18, 0x1d]]]) {
+    for (const [strength, only] of [['quiet', null], ['warm', 52], ['strong', 38]]) {
+      for (let hue = only ?? 0; hue < (only ?? 359) + 1; hue += 5) {
+        for (let tone = 0; tone < 6; tone++) {
+          const colour = toned({ hue, tone, strength }, dark);
+          const where = [dark, strength, hue, tone, colour].join(' ');
+          assert.ok(contrast(light(colour), light(ground)) >= 3, where);
+          assert.ok(contrast(light(colour), inkOf(colour) === '#000000' ? 0 : 1) >= 4.5, where);
+        }
+      }
+    }
+  }
 });
 
 test('stacks fold runs of library frames but never the culprit', () => {

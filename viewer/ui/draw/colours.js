@@ -2,7 +2,7 @@
 import { inkOf, mixed, toned } from './tones.js';
 
 const slots = ['parameter', 'gradient', 'optimizer-state', 'optimizer-temp', 'activation', 'input',
-  'temporary', 'autograd-detail', 'workspace', 'unknown', 'persistent'];
+  'temporary', 'autograd-detail', 'workspace', 'persistent', 'unknown'];
 export const otherSlot = slots.indexOf('unknown');
 
 // Slot and whether the name shares its hue with another, of which it is a darker or lighter tint.
@@ -10,13 +10,15 @@ const categories = {
   parameter: [0, 0], buffer: [0, 1], gradient: [1, 0], optimizer_state: [2, 0],
   parameter_copy: [2, 1],
   optimizer_temp: [3, 0], activation: [4, 0], input: [5, 0], kv_cache: [5, 1], temporary: [6, 0],
-  autograd_detail: [7, 0], workspace: [8, 0], communication: [8, 1], unknown: [9, 0],
-  persistent: [10, 0],
+  autograd_detail: [7, 0], workspace: [8, 0], communication: [8, 1], persistent: [9, 0],
+  unknown: [10, 0],
 };
 
 /** Hues of families, the largest first; that of `hot` is none of them. */
 const hues = [255, 168, 85, 310, 215, 135, 345, 285];
 const hot = 38;
+/** That of the other lines of its file. */
+const warm = 52;
 /** How much of a group's colour is left where a search shows others. */
 const faded = 0.22;
 
@@ -49,7 +51,7 @@ function familyOf(name) {
  * file have the hot hue. */
 function toneOf(families, name, line) {
   const family = familyOf(name);
-  const known = categories[family] ?? (family === 'before recording' ? [10, 0] : null);
+  const known = categories[family] ?? (family === 'before recording' ? [9, 0] : null);
   if (known) return { slot: known[0], second: known[1] === 1 };
   if (!families.has(family)) {
     const mine = line && familyOf(line) === family;
@@ -59,7 +61,9 @@ function toneOf(families, name, line) {
       next: mine ? 1 : Math.floor(taken / hues.length) });
   }
   const of = families.get(family);
-  return { hue: of.hue, tone: name === line ? 0 : of.next++, strong: name === line };
+  return name === line ? { hue: hot, tone: 0, strength: 'strong' } :
+    { hue: of.hue === hot ? warm : of.hue, tone: of.next++,
+      strength: of.hue === hot ? 'warm' : 'quiet' };
 }
 
 /** Which colour each group has: categories their own, other groups that of their family. */

@@ -1,5 +1,6 @@
 // paint.js - pictures of ids turned into pixels, in inks with patterns.
 import { fadedFor, otherSlot, rgbFor } from './colours.js';
+import { mixed } from './tones.js';
 
 /** Bits of a picture's `mark`: 3 of shade, then these. */
 const EXCLUDED = 8;
@@ -7,6 +8,8 @@ const BEFORE = 16;
 
 /** Pixels of a band from which on an edge sets it off from its neighbour. */
 const leastEdged = 8;
+/** How much of a band's colour its edge has. */
+const edged = 0.7;
 
 // Away from the background only, so that contrast never falls.
 function shaded(rgb, shade, dark) {
@@ -29,6 +32,7 @@ const patterns = [
   (x, y) => y % 6 === 0,
   (x, y) => (y + wave[x >> 1 & 3]) % 6 === 0,
   (x, y) => (x & 7) === 0 || (y & 7) === 0,
+  (x, y) => (x - y & 7) < 2,
   (x, y) => (x & 7) === 0 && (y & 7) === 0,
 ];
 
@@ -45,35 +49,38 @@ function dotted(x, y) {
 export function makeInks(groups, given, palette, withPatterns, matching = false) {
   const colour = new Uint32Array(groups * 16);
   const patterned = withPatterns || palette.patterned;
+  const edge = new Uint32Array(groups * 2);
   const pattern = new Array(groups).fill(null);
   const second = new Uint8Array(groups);
   for (let g = 0; g < groups; g++) {
     const one = given.get(g) || { slot: otherSlot, second: false };
     const own = rgbFor(palette, one);
-    const weak = packed(fadedFor(palette, one));
+    const weak = fadedFor(palette, one);
+    edge[g * 2] = packed(mixed(matching ? palette.matchRgb : own, palette.groundRgb, edged));
+    edge[g * 2 + 1] = packed(mixed(weak, palette.groundRgb, edged));
     for (let shade = 0; shade < 8; shade++) {
       // Tones tell lines apart already.
       const rgb = matching ? palette.matchRgb : own;
       colour[g * 16 + shade] = packed(one.hue === undefined || matching ?
         shaded(rgb, shade, palette.dark) : rgb);
-      colour[g * 16 + EXCLUDED + shade] = weak;
+      colour[g * 16 + EXCLUDED + shade] = packed(weak);
     }
     if (!patterned) continue;
     pattern[g] = patterns[(one.slot ?? one.hue + one.tone) % patterns.length];
     second[g] = one.second ? 1 : 0;
   }
-  return { colour, pattern, second, patterned, ground: packed(palette.groundRgb),
+  return { colour, edge, pattern, second, patterned, ground: packed(palette.groundRgb),
     white: 0xffffffff };
 }
 
 /**
  * Pixels of a picture { W, H, ids (-1 none), group, mark }.  The top row of a band eight or more
- * rows high is of the background's colour: that edge separates neighbours.
+ * rows high is paler: that edge separates neighbours.
  */
 export function paintPicture(picture, inks) {
   const { W, H, ids, group, mark } = picture;
   const pixels = new Uint32Array(W * H);
-  const { colour, pattern, second, patterned, ground, white } = inks;
+  const { colour, edge, pattern, second, patterned, ground, white } = inks;
   const below = (leastEdged - 1) * W;
   for (let y = 0; y < H; y++) {
     const edges = y + leastEdged <= H;
@@ -81,12 +88,12 @@ export function paintPicture(picture, inks) {
       const id = ids[i];
       if (id < 0) continue;
       // A band is of one piece in its column.
-      if (edges && id === ids[i + below] && (y === 0 || id !== ids[i - W])) {
-        pixels[i] = ground;
-        continue;
-      }
       const g = group[i];
       const m = mark[i];
+      if (edges && id === ids[i + below] && (y === 0 || id !== ids[i - W])) {
+        pixels[i] = edge[g * 2 + (m & EXCLUDED ? 1 : 0)];
+        continue;
+      }
       pixels[i] = colour[g * 16 + (m & 15)];
       if (!patterned) continue;
       if (second[g] && stripes(x, y)) pixels[i] = white;

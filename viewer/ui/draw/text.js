@@ -73,9 +73,9 @@ export function eventName(p) {
   return p === 0 ? 'start' : 'event ' + grouped(p - 1);
 }
 
-/** The same of a recording with so many states: the one of a recording without a trace is its end. */
-export function momentName(p, states) {
-  return states < 2 ? 'end' : eventName(p);
+/** The same of a recording, of which only the end is known where it has no trace to speak of. */
+export function momentName(p, { traced, states }) {
+  return traced === false && p === states - 1 ? 'end' : eventName(p);
 }
 
 /** Digits in groups of three, U+202F between them. */

@@ -6,6 +6,7 @@ import { boxOf, drawSkyline, scaleOf } from './skyline.js';
 
 const edge = 6;
 const slop = 3;
+const alone = [1200, 240];
 const cursors = { move: 'grab', new: 'crosshair' };
 
 /** The shown state of the column that holds state `p`. */
@@ -91,33 +92,11 @@ function move(strip, event) {
   drag.moved = true;
 }
 
-function stepAt({ recording, box, scale }, event) {
-  const b = box();
-  const at = scale().at(event.offsetX);
-  return event.offsetY > b.top + b.height &&
-    recording.cover().steps.find((mark) => mark.first <= at && mark.last >= at);
-}
-
-/** A click on a step is its start; with Shift, what changed from the cursor to it. */
-function chooseStep({ store }, { first }, shift) {
-  store.jump(shift ? { range: { a: store.get().at, b: first } } : { at: first, range: null });
-}
-
-function up(strip, event) {
+function up(strip) {
   const { recording, travel, drag } = strip;
   strip.drag = null;
   if (!drag || drag.moved) return;
-  const step = stepAt(strip, event);
-  if (step) chooseStep(strip, step, event.shiftKey);
-  else travel.setCursor(shownIn(recording.cover(), Math.floor(drag.start)));
-}
-
-/** On a step: zooms to it; elsewhere: to all. */
-function double(strip, event) {
-  const { store, recording } = strip;
-  const step = stepAt(strip, event);
-  store.jump({ x: step ? { mode: 'events', from: step.first, to: step.last + 1 } :
-    { mode: 'events', from: 0, to: recording.cover().states } });
+  travel.setCursor(shownIn(recording.cover(), Math.floor(drag.start)));
 }
 
 export function createOverview(host, { store, recording, look, stage, travel }) {
@@ -133,10 +112,11 @@ export function createOverview(host, { store, recording, look, stage, travel }) 
   hear('pointermove', move);
   hear('pointerup', up);
   hear('pointercancel', () => { strip.drag = null; });
-  hear('dblclick', double);
+  hear('dblclick', () => travel.wholeX());
   new ResizeObserver(() => draw(strip)).observe(host);
   const redraw = () => draw(strip);
-  return { draw: perFrame(redraw), redraw, drawing: () => ({ width: host.clientWidth,
-    height: host.clientHeight,
-    draw: (g) => drawSkyline(g, strip, strip.box(), brushOf(strip)) }) };
+  // Alone it has room for more than where it is a strip.
+  const [width, height] = alone;
+  return { draw: perFrame(redraw), redraw, drawing: () => ({ width, height, draw: (g) =>
+    drawSkyline(g, strip, boxOf(width, height, recording.cover().phases.length > 0), null) }) };
 }

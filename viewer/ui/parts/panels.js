@@ -40,9 +40,11 @@ function groupButton(find, by, name) {
 function whoColumns(store, look, find) {
   return [
     { id: 'name', name: 'held by', name_: true,
-      cell: (row) => [row.key < 0 ? null : swatchOf(look, row.key, store.get()),
+      cell: (row) => el('div', { class: 'holder' },
+        row.key < 0 ? null : swatchOf(look, row.key, store.get()),
         groupButton(find, store.get().by, row.name), meter(row.part),
-        row.category ? el('span', { class: 'kind', text: words(row.category) }) : null] },
+        row.category && plainBy(store.get().by) !== 'category' ?
+          el('span', { class: 'kind', text: words(row.category) }) : null) },
     bytesColumn('bytes', 'bytes'),
     { id: 'share', name: 'share', number: true, value: (row) => row.part,
       text: (row) => share(row.part), sum: (total) => share(total.alive ? 1 : -1),
@@ -93,7 +95,7 @@ export function createWho(host, { store, recording, look, find }) {
     table.set(rows.map((row) => ({ ...row,
       part: row.key < 0 ? -1 : ratio(row.bytes, live.alive) })),
     { label: 'requested', bytes: live.bytes, alive: live.alive, count: live.count }, null,
-    `requested at ${momentName(live.state, recording.cover().states)}, by ${plainBy(state.by)}`);
+    `requested at ${momentName(live.state, recording.cover())}, by ${plainBy(state.by)}`);
   }
   return { update, table };
 }

@@ -2,7 +2,9 @@
 import { button, byId, el, fill, setOptions } from '../draw/dom.js';
 import { closedReason } from '../state/catalogue.js';
 
-export function drawTabs(views, cover, current, choose) {
+export function drawTabs(all, cover, current, choose) {
+  // The chip beside the devices is the way to all of them.
+  const views = all.filter((view) => view.id !== 'devices' || view.id === current);
   const closed = views.map((view) => closedReason(view, cover));
   fill(byId('tabs'), views.map((view, i) => button([el('kbd', { text: view.key }), view.title],
     () => choose(view.id), { role: 'tab', 'aria-selected': view.id === current ? 'true' : 'false',

@@ -22,7 +22,7 @@ export function limitsOf(cover, { oom } = {}) {
 
 function firstView(cover, wanted) {
   if (ofMany.has(wanted)) return wanted;
-  if (cover.states < 2 && wanted === 'stack') {
+  if (cover.traced === false && wanted === 'stack') {
     return cover.complete !== false && cover.has.stacks ? 'flame' :
       cover.ops.includes('state') ? 'state' : wanted;
   }

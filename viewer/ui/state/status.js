@@ -36,13 +36,13 @@ function statusText({ holding, store, recording }) {
   const known = (value) => value !== null && value !== undefined;
   const grade = gradeOf(recording.head, store.get());
   return [
-    (grade === 'D' ? 'grade D \u00b7 ' : '') + momentName(live.state, cover.states),
+    (grade === 'D' ? 'grade D \u00b7 ' : '') + momentName(live.state, cover),
     known(live.time) && duration(live.time),
     `${cover.startUnknown ? '\u2265 ' : ''}${bytes(live.bytes)} requested`,
     known(live.active) && `${cover.activeExact ? '' : '~ '}${bytes(live.active)} active`,
     known(live.reserved) && `${bytes(live.reserved)} reserved`,
     `${count(live.count)} live`,
-    cover.peak && cover.states > 1 && cover.peak.state === live.state && peakText(cover),
+    cover.peak && cover.traced && cover.peak.state === live.state && peakText(cover),
   ].filter(Boolean).join(' \u00b7 ');
 }
 

@@ -126,6 +126,31 @@ export function drawEdges(scene) {
   if (reserved) nameReserved(scene, reserved, scale);
 }
 
+/** The step or phase whose name lies at a point, below `top`; undefined: none. */
+export function bandAt(scene, top, px, py) {
+  const row = bandRows(scene.cover)[Math.floor((py - top) / bandHeight)] ?? [];
+  return row.find((mark) => {
+    const at = pixelsOf(scene, mark);
+    return at && px >= at[0] && px < at[1];
+  });
+}
+
+/** Where the device was asked for memory and given some back, a failed request was tried again, and
+ * a snapshot was taken, below the axis. */
+export function drawTicks({ g, box: b, cover, palette, pixelOf }) {
+  const tick = (state, width, height, colour) => {
+    const x = pixelOf(state);
+    if (x === null || x < b.left || x > b.left + b.width) return;
+    g.fillStyle = colour;
+    g.fillRect(x - width / 2, b.top + b.height + 1, width, height);
+  };
+  for (const [state, kind] of cover.mallocs) {
+    tick(state, 1, 4, kind === 1 ? palette.shrank : palette.grew);
+  }
+  for (const state of cover.snapshots ?? []) tick(state, 3, 6, palette.focus);
+  for (const state of cover.retries ?? []) tick(state, 3, 6, palette.problem);
+}
+
 /** Steps and phases by name in rows below `top`. */
 export function drawBands(scene, top) {
   const { g, box: b, cover, palette } = scene;

@@ -145,7 +145,16 @@ function up(hand, event) {
   plot.selecting(null);
   if (drag.what === 'select' && drag.moved) {
     store.jump({ range: { a: stateAt(hand, drag.at[0]), b: stateAt(hand, at[0]) } });
-  } else if (!drag.moved && drag.button === 0) pointer.clicked(plot, plot.at(at[0], at[1]));
+  } else if (!drag.moved && drag.button === 0) {
+    const mark = plot.markAt(at[0], at[1]);
+    if (mark) chooseMark(hand, mark, event.shiftKey);
+    else pointer.clicked(plot, plot.at(at[0], at[1]));
+  }
+}
+
+/** A click on a step is its start; with Shift, what changed from the cursor to it. */
+function chooseMark({ store }, { first }, shift) {
+  store.jump(shift ? { range: { a: store.get().at, b: first } } : { at: first, range: null });
 }
 
 function cancel(hand, event) {
@@ -159,7 +168,9 @@ function double(hand, event) {
   const { store, travel, plot } = hand;
   const [px, py] = placeOf(hand, event);
   const b = plot.box();
-  if (px < b.left) store.jump({ y: { from: 0, to: null } });
+  const mark = plot.markAt(px, py);
+  if (mark) store.jump({ x: { mode: 'events', from: mark.first, to: mark.last + 1 } });
+  else if (px < b.left) store.jump({ y: { from: 0, to: null } });
   else if (py > b.top + b.height) travel.wholeX();
   else travel.zoomToLife(plot.at(px, py));
 }

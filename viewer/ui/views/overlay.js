@@ -7,7 +7,7 @@ import { hatch } from '../draw/paint.js';
 import { runsOf } from '../draw/picture.js';
 import { cutTo, groupText, grouped } from '../draw/text.js';
 import { isPart } from '../state/span.js';
-import { bandsHeight, drawBands, drawEdges } from './backdrop.js';
+import { bandAt, bandsHeight, drawBands, drawEdges, drawTicks } from './backdrop.js';
 
 const churnHeight = 16;
 const axisHeight = 19;
@@ -20,6 +20,16 @@ export function boxOf(width, height, { churn, drawY }, cover) {
   const below = axisHeight + (churn ? churnHeight + 3 : 0) + (drawY ? 0 : bandsHeight(cover));
   return { left: 58, top: 18, width: Math.max(20, width - 58 - 8),
     height: Math.max(20, height - 18 - below) };
+}
+
+function bandsTop({ box, options }) {
+  const b = box();
+  return b.top + b.height + axisHeight + (options.churn ? churnHeight + 3 : 0);
+}
+
+/** The step or phase whose name lies at a point of a plot; undefined: none. */
+export function markAt(plot, px, py) {
+  return plot.options.drawY ? undefined : bandAt(sceneOf(plot, null), bandsTop(plot), px, py);
 }
 
 function drawUnattributed({ g, cover, box: b, y, palette }) {
@@ -180,8 +190,8 @@ export function drawOver(g, plot) {
   const memory = !plot.options.drawY;
   drawAxes(scene);
   if (memory) {
-    drawBands(scene, box.top + box.height + axisHeight +
-      (plot.options.churn ? churnHeight + 3 : 0));
+    drawBands(scene, bandsTop(plot));
+    drawTicks(scene);
   }
   if (memory && picture) drawEdges(scene);
   if (memory) drawUnattributed(scene);

@@ -10,7 +10,7 @@ import { eventName, shown } from '../draw/text.js';
 import { gestures } from './gesture.js';
 import { plainBy } from '../state/holders.js';
 import { drawBackdrop } from './backdrop.js';
-import { boxOf, drawOver, sceneOf } from './overlay.js';
+import { boxOf, drawOver, markAt, sceneOf } from './overlay.js';
 
 /** Allocations that are laid out, those of each column counted. */
 const manyCells = 20e6;
@@ -122,6 +122,7 @@ function compose(plot) {
   if (!plot.own) drawBackdrop(sceneOf(plot, g));
   if (picture && picture.x.mode === state.x.mode) drawPicture(g, plot, state.x);
   for (const named of [canvas, node]) named.setAttribute('aria-label', nameOf(plot));
+  node.dataset.box = Object.values(plot.box()).join(' ');
   redrawOver(plot);
 }
 
@@ -243,6 +244,7 @@ export function createPlot(host, { store, ask, recording, look, stage, pointer, 
     exact: () => exact(plot),
     pixelOf: (p) => pixelOf(plot, p),
     at: (px, py) => pointAt(plot, px, py),
+    markAt: (px, py) => markAt(plot, px, py),
     bands: () => bands(plot),
     drawing: () => drawing(plot),
     hover: (id) => {

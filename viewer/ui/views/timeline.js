@@ -3,8 +3,9 @@ import { count } from '../../core/model/human.js';
 import { button, choice, el, fill, setOptions } from '../draw/dom.js';
 
 function controls({ store, setAxis, capacityBox }) {
-  const axis = choice('x', [['events', 'events'], ['time', 'time']], 'events',
+  const axis = choice('', [['events', 'events'], ['time', 'time']], 'events',
     setAxis);
+  axis.select.setAttribute('aria-label', 'x');
   const cap = capacityBox();
   const only = button('only', () => store.jump({ only: !store.get().only }),
     { title: 'stack the matches alone' });
