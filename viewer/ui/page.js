@@ -25,6 +25,7 @@ import { createOom } from './parts/oom.js';
 import { createOverview } from './parts/overview.js';
 import { createRange, createWho } from './parts/panels.js';
 import { createPrinting } from './parts/print.js';
+import { createReadout } from './parts/readout.js';
 import { createSearch } from './parts/search.js';
 import { setSplitters } from './parts/splitters.js';
 import { drawTabs } from './parts/tabs.js';
@@ -54,7 +55,7 @@ function createState(head, engine, link, later) {
   const holders = createHolders({ store, ask, recording, look, status, stage,
     list: (live) => later.who.update(live) });
   const pointer = createPointer({ store, ask, recording, look, stage, status,
-    tell: (d) => later.details.hover(d) });
+    tell: (d) => later.readout.show(d), peek: holders.peek });
   return { store, recording, ask, look, status, stage, holders, pointer,
     newAsker: () => createAsker({ ask, failed: status.failed }),
     travel: createTravel({ store, ask, recording, stage, note: status.note }),
@@ -79,7 +80,7 @@ function createParts(page, covers) {
   const { failed } = status;
   const { print } = createPrinting({ place, settings, stage, holders, overview, who, range,
     failed });
-  return { search, overview, details, who, range, oom, print,
+  return { search, overview, details, who, range, oom, print, readout: createReadout(byId('readout')),
     header: createHeader({ store, head: recording.head }),
     card: createCard(byId('card'), { store, recording, find, follow: travel.follow }),
     help: createHelp({ settings, store, recording, linksChanged: details.update }),

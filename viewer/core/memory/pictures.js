@@ -7,7 +7,7 @@ import { diffRows, matched } from './diff.js';
 import { expressionsOf, parse, run } from './query.js';
 import { SPECIAL, flame, layout } from './tree.js';
 import { treeDiff } from './treediff.js';
-import { groupSumsWork, groupsWork, stackWork } from './raster.js';
+import { bandWork, groupSumsWork, groupsWork, stackWork } from './raster.js';
 import { strides } from '../model/slices.js';
 import { FRAME_CLASSES } from './row.js';
 import { isBefore, liveAt } from './live.js';
@@ -225,6 +225,15 @@ function* raster(d, args) {
     ...(yield* painted(d, ids, of, only ? null : v.mask, W)) };
 }
 
+/* {id, and the arguments of a raster}: where an allocation lies in it, or null. */
+function* band(d, args) {
+  const { shown } = yield* columnsWork(d, args);
+  const mask = maskOf(d, args);
+  const order = args.by && args.by !== 'birth' ? d.order(args.by) : undefined;
+  return yield* bandWork(d.model, { shown, order, mask: args.only && mask ? mask : undefined },
+    args.id);
+}
+
 /* The same with one band for each group; ids are groups. */
 function* groups(d, args) {
   const v = yield* view(d, args);
@@ -393,6 +402,7 @@ export function createPictureOps(match = matchStrings) {
   };
   return {
     raster: searching(raster),
+    band: searching(band),
     groups: searching(groups),
     map: searching(map),
     state: segments,

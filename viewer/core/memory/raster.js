@@ -162,6 +162,35 @@ export function* stackWork(model, view) {
   return { ids: picture.ids, sums, drawn: seen.n };
 }
 
+/**
+ * Where a row lies in the picture of `view`: its columns [first, past) and what lies beneath it in
+ * each, `low`, so that it can be outlined where it has no pixel; null where it is not in sight.
+ */
+export function* bandWork(model, view, id) {
+  const seen = yield* visible(model, view);
+  const { bytes } = model.alloc;
+  let at = 0;
+  while (at < seen.n && seen.id[at] !== id) at++;
+  if (at === seen.n) return null;
+  const [first, past] = [seen.first[at], seen.past[at]];
+  const low = startSums(model, view).subarray(first, past);
+  const change = new Float64Array(past - first + 1);
+  yield* strides(at, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const a = Math.max(seen.first[i], first);
+      const b = Math.min(seen.past[i], past);
+      if (a >= b) continue;
+      change[a - first] += bytes[seen.id[i]];
+      change[b - first] -= bytes[seen.id[i]];
+    }
+  });
+  for (let c = 0, sum = 0; c < low.length; c++) {
+    sum += change[c];
+    low[c] += sum;
+  }
+  return { id, first, past, low, bytes: bytes[id] };
+}
+
 /** Bytes of each group in each column, Float64Array(groups * W), group by group. */
 export function* groupSumsWork(model, { shown, groupOf, groups, mask }) {
   const { bytes } = model.alloc;

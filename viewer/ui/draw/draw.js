@@ -174,3 +174,32 @@ export function drawOutline(g, picture, id, box, colour) {
     }
   }
 }
+
+/** Draws the edge of a band { first, past, low, bytes } of a picture W columns wide. */
+export function drawBandEdge(g, band, W, y, box, colour) {
+  const scale = yScale(y, box);
+  const w = box.width / W;
+  g.save();
+  g.beginPath();
+  g.rect(box.left, box.top, box.width, box.height);
+  g.clip();
+  g.beginPath();
+  const side = (c, more) => Math.min(box.top + box.height + 2, Math.max(box.top - 2,
+    scale.of(band.low[c - band.first] + more)));
+  for (let c = band.first; c < band.past; c++) {
+    const top = side(c, band.bytes);
+    if (c === band.first) g.moveTo(box.left + c * w, top);
+    else g.lineTo(box.left + c * w, top);
+    g.lineTo(box.left + (c + 1) * w, top);
+  }
+  for (let c = band.past - 1; c >= band.first; c--) {
+    const bottom = side(c, 0);
+    g.lineTo(box.left + (c + 1) * w, bottom);
+    g.lineTo(box.left + c * w, bottom);
+  }
+  g.closePath();
+  g.strokeStyle = colour;
+  g.lineWidth = 1.5;
+  g.stroke();
+  g.restore();
+}

@@ -78,6 +78,12 @@ export function momentName(p, { traced, states }) {
   return traced === false && p === states - 1 ? 'end' : eventName(p);
 }
 
+/** From when to when an allocation lives. */
+export function lifeName({ born, end }) {
+  return `${born === 0 ? 'before recording' : eventName(born)} \u2013 ` +
+    (end === null ? 'alive at the end' : eventName(end));
+}
+
 /** Digits in groups of three, U+202F between them. */
 export function grouped(n) {
   return String(Math.round(n)).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');

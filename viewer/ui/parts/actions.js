@@ -82,7 +82,7 @@ function moveBand({ stage, pointer }, by) {
   const at = bands.indexOf(pointer.passing());
   const next = at < 0 ? (by > 0 ? 0 : bands.length - 1) : Math.min(Math.max(0, at + by),
     bands.length - 1);
-  pointer.pass(bands[next]);
+  pointer.pass(bands[next], true);
 }
 
 /** A is the earlier of two marks, wherever the two are named. */

@@ -1,8 +1,9 @@
 // details.js - one allocation: what it is, how long it lives, and the stack that made it.
 import { bytes, count, duration, exactBytes } from '../../core/model/human.js';
 import { button, el, fill } from '../draw/dom.js';
-import { eventName, shown, words } from '../draw/text.js';
+import { baseName, lifeName, shown, words } from '../draw/text.js';
 import { termOf } from '../state/terms.js';
+import { lineOf } from './readout.js';
 import { editorLink } from './editor.js';
 
 /** Frames of native code may have no file. */
@@ -33,8 +34,11 @@ export function foldStack(stack, culprit, folded) {
 
 function frameNode(frame, { editor, editorPath }) {
   const link = editorLink(editor, editorPath, frame.file, frame.line);
-  const place = named(frame) ? `${frame.file}:${frame.line}` : '';
-  return [link ? el('a', { href: link }, place) : place, place ? '  ' : '', frame.func];
+  if (!named(frame)) return frame.func;
+  const name = baseName(frame.file);
+  const place = [el('span', { class: 'muted', text: frame.file.slice(0, -name.length) }),
+    `${name}:${frame.line}`];
+  return [link ? el('a', { href: link }, place) : place, '  ', frame.func];
 }
 
 function stackNode(stack, culprit, { store, settings }) {
@@ -45,12 +49,6 @@ function stackNode(stack, culprit, { store, settings }) {
       () => store.move({ folded: false }), { class: 'plain muted' })) :
     el('li', { class: row.culprit ? 'culprit' : row.frame.kind === 1 ? '' : 'library' },
       frameNode(row.frame, settings)))));
-}
-
-function life(d) {
-  const from = d.born === 0 ? 'before recording' : eventName(d.born);
-  const to = d.end === null ? 'alive at the end' : eventName(d.end);
-  return `${from} \u2013 ${to}`;
 }
 
 /** What the program said of its tensor, but for its name and type. */
@@ -68,7 +66,7 @@ function pairsOf(d, { steps }) {
     ['requested', exactBytes(d.bytes)],
     ['block', slack === null ? '-' : `${exactBytes(d.block)} (${words(d.source || '-')}), ` +
       `slack ${bytes(slack)}`],
-    ['life', life(d)],
+    ['life', lifeName(d)],
   ];
   if (d.times) {
     pairs.push(['time', duration(d.times[0]) + (d.end === null ? ' \u2013' :
@@ -103,20 +101,18 @@ function neighbours(list) {
       `${n.side} ${bytes(n.bytes)} ${n.name}`).join(' \u00b7 ') })];
 }
 
-function render(host, d, details, pinned) {
+function render(host, d, details) {
   const { store, recording } = details;
   const cover = recording.cover();
-  host.classList.toggle('hovered', !pinned);
-  host.classList.toggle('pinned', pinned);
   const pairs = pairsOf(d, cover).map(([name, value]) => [el('dt', { text: name }), el('dd',
     { text: value })]);
   fill(host,
-    el('h2', null, pinned ? 'Allocation, pinned' : 'Allocation'),
-    el('div', { class: 'identity' }, `${words(d.category)}, ${bytes(d.bytes)}`),
+    el('h2', { class: 'identity' }, lineOf(d)),
+    el('div', null, el('strong', { text: bytes(d.bytes) }), ` ${words(d.category)}`),
     d.tensor ? el('div', { class: 'tensor' }, d.tensor.name, ' ',
       el('span', { class: 'muted', text: d.tensor.type })) : null,
-    el('div', null, `${life(d)}${d.step ? ', ' + d.step : ''}`),
-    pinned ? buttons(d, details) : null,
+    el('div', { class: 'muted' }, `${lifeName(d)}${d.step ? ', ' + d.step : ''}`),
+    buttons(d, details),
     d.stack.length ? stackNode(d.stack, d.culprit, details) :
       el('p', { class: 'muted', text: 'no stacks recorded' +
         (cover.has.stacks ? '' : ' (stacks="all" at capture would have them)') }),
@@ -129,21 +125,18 @@ function render(host, d, details, pinned) {
       `vramscope peak ${recording.fileName()} --at ${Math.max(0, store.get().at - 1)}` })));
 }
 
-const hint = 'Move over the picture to see an allocation; click or press Enter to pin it.';
-
 /** `selected(d)` hears what the engine says of the pinned allocation. */
 export function createDetails(host, { store, newAsker, recording, settings, place, find,
   zoomToLife, selected }) {
   const details = { store, recording, settings, place, find, zoomToLife };
   let pinned = null;
-  let passing = null;
   const asker = newAsker();
 
   function draw() {
-    const d = pinned;
     host.hidden = !pinned;
     host.parentNode.classList.toggle('pinning', Boolean(pinned));
-    if (pinned) render(host, d, details, true);
+    host.classList.toggle('pinned', Boolean(pinned));
+    if (pinned) render(host, pinned, details);
   }
 
   function update() {
@@ -164,11 +157,6 @@ export function createDetails(host, { store, newAsker, recording, settings, plac
     });
   }
 
-  function hover(d) {
-    if (d === passing) return;
-    passing = d;
-    if (!pinned) draw();
-  }
   draw();
-  return { update, hover, pinned: () => pinned };
+  return { update, pinned: () => pinned };
 }

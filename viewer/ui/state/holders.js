@@ -7,6 +7,30 @@ export function plainBy(by) {
   return by === 'birth' ? 'category' : by;
 }
 
+/** Lists who holds the memory at a state in passing; null: at the cursor again.  Of states that
+ * follow each other faster than they are answered only the last is asked for. */
+function peek(holders, p) {
+  const { store, ask, list, status } = holders;
+  if (p === holders.peeked) return;
+  holders.peeked = p;
+  if (p === null) {
+    if (holders.live) list(holders.live);
+    return;
+  }
+  if (holders.peeking) return;
+  holders.peeking = true;
+  ask('live', { state: p, by: plainBy(store.get().by) }).then((live) => {
+    holders.peeking = false;
+    const next = holders.peeked;
+    if (next === null) return;
+    if (live) list(live);
+    if (next !== p) {
+      holders.peeked = p;
+      peek(holders, next);
+    }
+  }, status.failed);
+}
+
 function askLive(holders) {
   const { store, ask, look, status } = holders;
   const { at, by } = store.get();
@@ -51,10 +75,13 @@ export function createHolders({ store, ask, recording, look, status, stage, list
   const holders = { store, ask, recording, look, status, stage, list,
     live: null,         // at the cursor
     asked: 0,           // how often it was asked
+    peeked: null,       // the state that is listed in passing,
+    peeking: false,     // and whether it was asked for
     slotsKey: '' };     // what the colours were asked for
   return {
     live: () => holders.live,
     ask: () => askLive(holders),
+    peek: (p) => peek(holders, p),
     askSlots: () => askSlots(holders),
     forget: () => {
       holders.live = null;

@@ -1,8 +1,10 @@
 // pointer.js - how the page answers the pointer over a picture.
+import { bytes } from '../../core/model/human.js';
+import { words } from '../draw/text.js';
 import { termOf } from './terms.js';
 
 /** Shows an allocation in passing: outline, status line, grey details. */
-function pass(pointer, id) {
+function pass(pointer, id, aloud = false) {
   const { store, ask, stage, status } = pointer;
   if (id === pointer.passing) {
     status.draw();
@@ -17,7 +19,9 @@ function pass(pointer, id) {
     return;
   }
   ask('row', { id, state: store.get().at }).then((d) => {
-    if (d && pointer.passing === id) passed(pointer, d);
+    if (!d || pointer.passing !== id) return;
+    passed(pointer, d);
+    if (aloud) status.aloud(`${words(d.category)}, ${bytes(d.bytes)}, ${d.site || d.owner || 'no stack'}`);
   }, status.failed);
 }
 
@@ -46,6 +50,7 @@ function hovered(pointer, plot, found) {
   plot.hover(id);
   pointer.over = found;
   pointer.pile = null;
+  pointer.peek(found ? found.state : null);
   if (plot.op === 'groups') {
     status.draw();
     return;
@@ -86,9 +91,10 @@ function selected(pointer, d) {
   if (plot) plot.update();
 }
 
-/** `tell(d)`: shows what the engine says of the allocation under the pointer, null of none. */
-export function createPointer({ store, ask, recording, look, stage, status, tell }) {
-  const pointer = { store, ask, recording, look, stage, status, tell,
+/** `tell(d)`: shows what the engine says of the allocation under the pointer, null of none;
+ * `peek(p)` who holds the memory there. */
+export function createPointer({ store, ask, recording, look, stage, status, tell, peek }) {
+  const pointer = { store, ask, recording, look, stage, status, tell, peek,
     over: null,         // what a plot says of the point under the pointer
     pile: null,         // what shares that pixel
     passing: null,      // the allocation under the pointer,
@@ -98,7 +104,7 @@ export function createPointer({ store, ask, recording, look, stage, status, tell
     hovering: () => pointer,
     passing: () => pointer.passing,
     pinned: () => pointer.selected,
-    pass: (id) => pass(pointer, id),
+    pass: (id, aloud) => pass(pointer, id, aloud),
     hovered: (plot, found) => hovered(pointer, plot, found),
     clicked: (plot, found) => clicked(pointer, plot, found),
     pinPassing: () => pinPassing(pointer),

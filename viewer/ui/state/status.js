@@ -1,7 +1,7 @@
 // status.js - what the page tells of itself: on the status line, aloud, as an alarm.
 import { bytes, count, duration } from '../../core/model/human.js';
 import { byId } from '../draw/dom.js';
-import { eventName, groupText, momentName, shown, tensorText, words } from '../draw/text.js';
+import { groupText, lifeName, momentName, shown, tensorText, words } from '../draw/text.js';
 import { gradeOf } from './told.js';
 
 /** Milliseconds from one saying to the next. */
@@ -15,7 +15,7 @@ function hoverText({ said, hovering, store, look }) {
   if (d) {
     return `${words(d.category)} ${bytes(d.bytes)} \u00b7 ` +
       (d.tensor ? `${tensorText(d.tensor)} \u00b7 ` : '') + `${d.owner || 'no stack'} \u00b7 ` +
-      `${eventName(d.born)} \u2013 ${d.end === null ? 'the end' : eventName(d.end)}` +
+      lifeName(d) +
       (pile ? ` \u00b7 ${count(pile.count)} share this pixel, ${bytes(pile.bytes)}` : '');
   }
   return over && over.group >= 0 && over.id >= 0 ?
@@ -103,6 +103,10 @@ export function createStatus({ store, recording, look, holding, hovering }) {
   return {
     draw: () => draw(status),
     speak: () => speak(status),
+    aloud: (text) => {
+      status.unspoken.push(() => shown(text));
+      announce(status);
+    },
     note: (text) => note(status, text),
     say: (text) => {
       status.said = text;

@@ -1,7 +1,7 @@
 // overlay.js - what lies over a plot: axes, names of bands, churn, ends, selections, flags.
 import { bytes } from '../../core/model/human.js';
 import { inkOn } from '../draw/colours.js';
-import { align, drawCursor, drawField, drawFlag, drawLevel, drawOutline, drawSpan, drawXAxis,
+import { align, drawBandEdge, drawCursor, drawField, drawFlag, drawLevel, drawOutline, drawSpan, drawXAxis,
   drawYAxis, label, line, yScale } from '../draw/draw.js';
 import { hatch } from '../draw/paint.js';
 import { runsOf } from '../draw/picture.js';
@@ -131,8 +131,13 @@ function drawSelections(scene) {
   state.marks.forEach((p, i) =>
     drawFlag(g, pixelOf(p), box.top, i ? 'B' : 'A', palette.focus, palette, box));
   if (!picture || plot.op === 'groups') return;
-  if (plot.hovered !== null) drawOutline(g, picture, plot.hovered, box, palette.text);
-  if (state.sel) drawOutline(g, picture, state.sel.id, box, palette.focus);
+  for (const [id, colour] of [[plot.hovered, palette.text], [state.sel?.id ?? null,
+    palette.focus]]) {
+    if (id === null) continue;
+    const band = plot.bandOf(id);
+    if (plot.own) drawOutline(g, picture, id, box, colour);
+    else if (band) drawBandEdge(g, band, picture.W, scene.y, box, colour);
+  }
   drawLife(scene);
 }
 

@@ -14,6 +14,8 @@ import { boxOf, drawOver, markAt, sceneOf } from './overlay.js';
 
 /** Allocations that are laid out, those of each column counted. */
 const manyCells = 20e6;
+/** Allocations of which it is kept where they lie. */
+const edgesKept = 8;
 const pictureWords = { raster: 'Allocations', map: 'Addresses' };
 
 /** What the memory axis is to reach where it is not far above what is in use. */
@@ -199,6 +201,23 @@ function pixelOf(plot, p) {
   return b.left + (placeIn(picture, p) + 0.5) * b.width / picture.W;
 }
 
+/** Where an allocation lies in the picture, once that is known; it is asked for when it is not. */
+function bandOf(plot, id) {
+  if (plot.own || !plot.exact()) return null;
+  const args = plot.asked;
+  const kept = plot.edges.get(id);
+  if (kept && kept.args === args) return kept.band;
+  plot.edges.set(id, { args, band: null });
+  if (plot.edges.size > edgesKept) plot.edges.delete(plot.edges.keys().next().value);
+  plot.ask('band', { ...argsOf(plot), id }).then((band) => {
+    const one = plot.edges.get(id);
+    if (!one || one.args !== args) return;
+    one.band = band;
+    plot.soonOver();
+  }, plot.status.failed);
+  return null;
+}
+
 /** What lies under a point: { column, state, id, bytes }; null outside, or without a picture. */
 function pointAt(plot, px, py) {
   const one = plot.exact();
@@ -237,6 +256,9 @@ export function createPlot(host, { store, ask, recording, look, stage, pointer, 
     image: document.createElement('canvas'),
     picture: null,     // the last exact one, with .x as it was asked for
     asked: '', wanted: 0,
+    edges: new Map(),  // where allocations lie in it, by id
+    soonOver,
+    bandOf: (id) => bandOf(plot, id),
     hovered: null,     // the allocation that is outlined
     selected: null,    // the pixels that are being selected, [from, to]
     box: () => boxOf(node.clientWidth, node.clientHeight, options, recording.cover()),
