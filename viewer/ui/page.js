@@ -80,7 +80,8 @@ function createParts(page, covers) {
   const { failed } = status;
   const { print } = createPrinting({ place, settings, stage, holders, overview, who, range,
     failed });
-  return { search, overview, details, who, range, oom, print, readout: createReadout(byId('readout')),
+  return { search, overview, details, who, range, oom, print,
+    readout: createReadout(byId('readout')),
     header: createHeader({ store, head: recording.head }),
     card: createCard(byId('card'), { store, recording, find, follow: travel.follow }),
     help: createHelp({ settings, store, recording, linksChanged: details.update }),

@@ -75,7 +75,7 @@ CLIPPED = """(() => {
       if (/auto|scroll/.test(getComputedStyle(p).overflowX + getComputedStyle(p).overflowY)) scrolls = true;
     }
     if (!scrolls && (b.left < -0.5 || b.right > innerWidth + 0.5)) out.push(['beyond the window', node.outerHTML.slice(0, 99)]);
-    const inline = node.closest('td, caption, .finding, h2, p, ol.stack, #trust, #verdicts, summary, details');
+    const inline = node.closest('td, caption, .finding, h2, p, ol.stack, #trust, #verdicts, #card, summary, details');
     if (node.matches('[role=separator]') || inline) continue;
     if (b.width < 24 || b.height < 24) {
       const label = node.closest('label'); const l = label && label.getBoundingClientRect();
@@ -125,7 +125,7 @@ def test_system_colours_are_used(pages, axe):
     assert page.ask("matchMedia('(forced-colors: active)').matches")
     # Patterns tell the groups apart where colours may not.
     marks = page.ask("(() => { const copy = new OffscreenCanvas(14, 14).getContext('2d', { willReadFrequently: true });"
-                     " copy.drawImage(document.querySelectorAll('.legend canvas')[0], 0, 0); return new Set("
+                     " copy.drawImage(document.querySelectorAll('#who td canvas')[0], 0, 0); return new Set("
                      "new Uint32Array(copy.getImageData(1, 1, 12, 12).data.buffer)).size; })()")
     assert marks == 2
     border = page.ask("[getComputedStyle(document.querySelector('#top button')).borderTopStyle,"
@@ -155,11 +155,11 @@ def test_paper_has_light_ground_and_no_controls(pages):
     hidden = page.ask("['#tabs', '#tab-list', '#find', '.splitter', '.bar', '#show-help', '#show-export', '.buttons']"
                       ".filter((s) => [...document.querySelectorAll(s)].some((n) => n.getClientRects().length))")
     assert hidden == []
-    shown = page.ask("['#top h1', '#verdicts', '#overview canvas', '#view canvas', '#details', '#who table', '#print-link']"
+    shown = page.ask("['#top h1', '#card', '#view canvas', '#who table', '#print-link']"
                      ".filter((s) => ![...document.querySelectorAll(s)].some((n) => n.getClientRects().length))")
     assert shown == []
     assert "by=site" in page.text("#print-link")
-    cut = page.ask("['#verdicts', '.legend', '#who .rows', '#details'].filter((s) => { const n = document.querySelector(s);"
+    cut = page.ask("['#card', '#who .rows'].filter((s) => { const n = document.querySelector(s);"
                    " return n.scrollWidth > n.clientWidth + 1 || n.scrollHeight > n.clientHeight + 1; })")
     assert cut == []
     assert page.ask("document.documentElement.dataset.theme") == "light"

@@ -47,9 +47,12 @@ def human(count):
 
 
 @pytest.mark.parametrize("path", EXAMPLES[::some(3, 1)], ids=lambda p: p.name)
-def test_the_page_opens_on_the_peak(browser, tmp_path, path):
+def test_the_page_opens_on_the_failure_else_on_the_peak(browser, tmp_path, path):
     page = opened(browser, path, tmp_path)
     count, event = told_peak(path)
+    oom = run("oom", "--json", path, expect=0).json()["devices"][0]["result"] if "oom" in path.name or "frag" in path.name else None
+    if oom:
+        count, event = oom["live_bytes"], oom["event"]
     page.wait("document.getElementById('status-text').textContent.includes('requested')")
     status = page.text("#status-text").replace("\u202f", "")
     assert "event %d " % event in status and human(count) + " requested" in status

@@ -111,7 +111,7 @@ def test_svg_of_groups_is_the_picture(pages):
 
 
 def test_rows_as_csv_and_json_are_the_table(pages):
-    page = shown(pages, EXAMPLES / "leak.pickle", "stack")
+    page = shown(pages, EXAMPLES / "leak.pickle", "stack", "&by=category")
     name, text = saved(page, "Rows: requested", "CSV")
     rows = list(csv.DictReader(io.StringIO(text)))
     assert name == "leak-who.csv" and rows[0]["name"] == "activation"
@@ -123,6 +123,7 @@ def test_rows_as_csv_and_json_are_the_table(pages):
     assert name == "leak-who.json" and [row["name"] for row in again] == [row["name"] for row in rows]
     assert [row["bytes_bytes"] for row in again] == [int(row["bytes_bytes"]) for row in rows]
     page.press("Escape")
+    page.press("W")
     page.press_on("#who thead th:nth-of-type(4) button")  # by count
     name, text = saved(page, "Rows: requested", "CSV")
     counts = [int(row["count"]) for row in csv.DictReader(io.StringIO(text))]

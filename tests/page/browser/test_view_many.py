@@ -121,10 +121,11 @@ def test_all_names_who_stands_apart(browser, ranks):
     rows = {row[1].split()[1]: row for row in rows_of(page)}
     assert [row[1] for row in rows_of(page)][0] == "rank 3 cuda:0"
     assert rows["3"][2:6] == ["A", "390.00 MiB", "step 1 backward", "10.00 MiB"]
-    assert rows["3"][8] == "+112.00 MiB" and rows["3"][9].startswith("outlier, bounds the job: ")
-    assert rows["0"][8] == "0 B" and rows["0"][9] == ""
+    assert rows["3"][8] == "+112.00 MiB" and rows["3"][9] == "The peak is 390.00 MiB at event 5 (30 us)."
+    assert rows["3"][10].startswith("outlier, bounds the job: ")
+    assert rows["0"][8] == "0 B" and rows["0"][10] == ""
     assert rows["7"][2] == "C" and rows["7"][3].startswith("≥ ") and rows["7"][4:6] == ["cut file", "-"]
-    assert rows["7"][8:10] == ["-", "not in the median"]
+    assert (rows["7"][8], rows["7"][10]) == ("-", "not in the median")
     assert "name of the file" in page.ask("(%s).querySelector('td.name button').title" % VIEW)
     click(page, "#view th button", "unit")
     assert [row[1].split()[1] for row in rows_of(page)] == list("01234567")

@@ -89,13 +89,6 @@ def printed(count):
     return float("%.2f" % (count / 2**unit)) * 2**unit
 
 
-def overview(page, state, down):
-    """The point of a state in the overview; `down` from its top."""
-    left, top, width, _ = page.box("#overview")
-    states = device(EXAMPLES / "leak.pickle")["events"] + 1
-    return left + 66 + (width - 66 - 118) * (state + 0.5) / states, top + down
-
-
 def test_where_is_the_peak(visit, hand):
     who = visit(EXAMPLES / "leak.pickle")
     told = device(EXAMPLES / "leak.pickle")["requested"]
@@ -111,12 +104,6 @@ def test_where_is_the_peak(visit, hand):
 
 def test_who_holds_it(visit, hand):
     who = visit(EXAMPLES / "leak.pickle")
-    if hand == "mouse":
-        who.page.ask("(() => { const s = document.querySelector('#who select'); s.value = 'site';"
-                     " s.dispatchEvent(new Event('change')); })()")
-        who.done += 1
-    else:
-        who.key("g")
     who.page.says("#who caption", "by site")
     listed = rows(who.page, "#who")
     assert any("train.py:45 main" in row[0] for row in listed)
@@ -130,7 +117,7 @@ def pin_a_band(who, hand):
         who.click_at(who.page.plot(0.62, 0.2))
     else:
         who.key("ArrowUp")
-        who.page.wait("document.querySelector('#details .identity') !== null")
+        who.page.wait("!document.getElementById('readout').hidden")
         who.key("Enter")
     who.page.wait(PINNED)
 
@@ -145,7 +132,7 @@ def test_what_is_this_band(visit, hand):
     who.page.says("#status-text", "event ")
     # The details are of the allocation that the link names: the same in the terminal's columns.
     number = int(who.page.state()["sel"][1:])
-    born = int(who.page.ask("/event ([^ ]+) \u2013/.exec(document.querySelector('#details div:nth-of-type(2)')"
+    born = int(who.page.ask("/event ([^ ]+) \u2013/.exec(document.querySelector('#details > div.muted')"
                             ".textContent)[1].replace(/\\D/g, '')"))
     assert number >= 0 and 0 <= born < device(EXAMPLES / "oom.pickle")["events"]
 
@@ -169,10 +156,11 @@ def test_what_changed_between_steps(visit, hand):
     steps = run("steps", "--json", path, expect=0).json()["devices"][0]["result"]["steps"]["boundaries"]
     if hand == "mouse":
         first = [step["event"] + 1 for step in steps[1:3]]
-        _, _, _, height = who.page.box("#overview")
-        down = height - 34 - 12 + 2 + 6
+        states = device(path)["events"] + 1
         for at, shift in zip(first, (0, 8)):
-            who.click_at(overview(who.page, at + 40, down), modifiers=shift)
+            _, _, _, height = who.page.picture_box()
+            x, y = who.page.plot((at + 40) / states, 0)
+            who.click_at((x, y + 19 + 19 + 6), modifiers=shift)
             who.page.wait("location.hash.includes('%s')" % ("range=" if shift else "at=%d" % at))
         assert who.page.state()["range"] == "%d-%d" % tuple(first)
     else:
@@ -194,7 +182,7 @@ def test_what_changed_between_steps(visit, hand):
 def test_what_leaked(visit, hand):
     who = visit(EXAMPLES / "leak.pickle")
     if hand == "mouse":
-        who.click("#verdicts .finding")
+        who.click("#card h2 button")
     else:
         who.key("6")
     who.page.wait("document.querySelector('#view > :not([hidden]) tbody tr[data-row]') !== null"
@@ -210,13 +198,14 @@ def test_why_out_of_memory(visit, hand):
     path = EXAMPLES / "oom.pickle"
     who = visit(path)
     if hand == "mouse":
-        who.click("#verdicts .finding")
+        who.click("#card h2 button")
     else:
         who.key("o")
     who.page.wait("location.hash.includes('at=3161&')")
     who.page.says("#status-text", "event 3160")
-    verdict = who.page.text("#verdicts")
-    assert "event 3160, a request for 2.00 GiB with 214.00 MiB free on the device" in verdict
+    card = plain(who.page.text("#card"))
+    assert "the program needs 656.29 MiB more than the card had for it" in card
+    assert "model.py:22 forward asked for 2.00 GiB in the forward of step 3" in card
     assert "OOM" in who.page.text("#devices")
     told = run("oom", "--json", path, expect=0).json()["devices"][0]["result"]
     assert told["verdict"] == "live_exceeds_capacity"
@@ -297,7 +286,8 @@ def test_how_far_can_i_trust_this(visit, hand):
     who = visit(path)
     line = who.page.text("#trust")
     items = device(path)["trust"]["items"]
-    assert line.startswith("! B, starts mid-run:") and items[0]["text"] in line and items[0]["id"] in line
+    assert line.startswith("trust B \xb7 starts mid-run")
+    assert items[0]["text"] in plain(who.page.ask("document.querySelector('#trust button').title"))
     if hand == "mouse":
         who.click("#trust button")
     else:
@@ -320,5 +310,5 @@ def test_will_it_fit_elsewhere(visit, hand):
         who.travel("#view .bar input")
     who.typed("3GiB")
     who.page.wait("location.hash.includes('cap=3221225472')")
-    who.page.says("#view .bar", "258.65 MiB too little at the peak")
+    who.page.says("#card", "capacity 3.00 GiB, 258.65 MiB too little at the peak")
     assert who.page.ask("document.querySelector('#view .bar input').value") == "3GiB"

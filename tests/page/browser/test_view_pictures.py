@@ -23,13 +23,11 @@ CanvasRenderingContext2D.prototype.fillText = function () {};
 CanvasRenderingContext2D.prototype.strokeText = function () {};
 CanvasRenderingContext2D.prototype.measureText = function (text) { return { width: text.length * 7 }; };
 """
-COMPOSED = """(() => { const canvases = [document.querySelector('#overview canvas'),
-  ...document.querySelectorAll('#view > :not([hidden]) .plot canvas')];
-  const width = canvases[0].width; const heights = [canvases[0].height, canvases[1].height];
-  const all = document.createElement('canvas'); all.width = Math.max(width, canvases[1].width);
-  all.height = heights[0] + heights[1]; const g = all.getContext('2d', { willReadFrequently: true });
+COMPOSED = """(() => { const canvases = [...document.querySelectorAll('#view > :not([hidden]) .plot canvas')];
+  const all = document.createElement('canvas'); all.width = canvases[0].width; all.height = canvases[0].height;
+  const g = all.getContext('2d', { willReadFrequently: true });
   g.fillStyle = getComputedStyle(document.body).backgroundColor; g.fillRect(0, 0, all.width, all.height);
-  g.drawImage(canvases[0], 0, 0); for (const c of canvases.slice(1)) g.drawImage(c, 0, heights[0]);
+  for (const c of canvases) g.drawImage(c, 0, 0);
   return all.toDataURL('image/png').split(',')[1]; })()"""
 
 
@@ -100,8 +98,8 @@ def test_the_picture_is_the_stored_one(pages, size, theme):
     width, height = size
     page.ask("(() => { const fixed = (selector, w, h) => { const s = document.querySelector(selector).style;"
              " s.setProperty('width', w + 'px'); s.setProperty('height', h + 'px'); s.setProperty('flex', 'none'); };"
-             " fixed('#overview', %d, 144); fixed('#view .plot', %d, %d); })()"
-             % (width, min(width, 900) if width < 1900 else 1400, height // 2))
+             " fixed('#view .plot', %d, %d); })()"
+             % (min(width, 900) if width < 1900 else 1400, height // 2))
     page.wait("document.querySelector('#view .plot').clientHeight === %d" % (height // 2))
     page.settled()
     got = pixels(base64.b64decode(page.ask(COMPOSED)))

@@ -51,7 +51,7 @@ def seen(page, wanted=()):
     """What each view shows, by its key; then of an allocation that is pinned, and of a search."""
     found = []
     rest = lambda: found.append(at_rest(page, wanted[len(found)] if wanted else None))  # noqa: E731
-    for key, shows in ("1", ".legend button"), ("2", ".legend button"), ("3", "tbody tr"), ("4", ".events li"), \
+    for key, shows in ("1", "canvas"), ("2", "canvas"), ("3", "tbody tr"), ("4", ".events li"), \
             ("5", "canvas[aria-label]"), ("6", "summary:not(:empty)"), ("7", "tbody tr"):
         page.press(key)
         page.wait("document.querySelector('#tabs [aria-selected=true]').textContent.startsWith('%s')" % key)

@@ -68,7 +68,7 @@ def page(pages):
 
 def engine(page, state):
     """Who holds the memory at a state, as the page tells it."""
-    page.ask("location.hash = '#v=1&at=%d'; 0" % state)
+    page.ask("location.hash = '#v=1&by=category&at=%d'; 0" % state)
     page.says("#who caption", "event %d," % (state - 1) if state else "start")
     page.settled()
     rows = page.ask("[...document.querySelectorAll('#who tbody tr[data-row]')].map((r) => [...r.children]"

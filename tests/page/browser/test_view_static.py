@@ -154,12 +154,13 @@ def test_text_and_signs_are_read(theme):
     for ground in ("frame", "frame-next", "free"):
         assert contrast(values["text"], values[ground]) >= 7, ground
     assert contrast(values["control"], values["ground"]) >= 3
+    assert contrast(values["match"], values["ground"]) >= 3
     assert contrast(values["hatch"], values["ground"]) >= 2.95
 
 
-def test_figures_of_the_palette_are_those_of_the_specification():
-    """The smallest distances that the palette was chosen by."""
-    told = {"light": (13.9, 13.1, 13.3, 12.3), "dark": (18.5, 16.3, 16.2, 16.2)}
+def test_figures_of_the_palette_are_those_it_was_chosen_by():
+    """The smallest distances of eleven fills, of which the specification has ten: *persistent* has a hue of its own."""
+    told = {"light": (12.8, 12.0, 12.0, 12.3), "dark": (12.9, 12.6, 12.5, 12.6)}
     for theme, figures in told.items():
         fills = [sheet(theme)[name] for name in SLOTS]
         for vision, figure in zip(VISION, figures):

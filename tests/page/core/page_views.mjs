@@ -29,8 +29,8 @@ function paletteOf(theme) {
   const of = (name) => rule.match(new RegExp(`--${name}: (#[0-9a-f]{6})`))[1];
   const rgb = (text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
   const slots = ['parameter', 'gradient', 'optimizer-state', 'optimizer-temp', 'activation',
-    'input', 'temporary', 'autograd-detail', 'workspace', 'unknown'].map((name) => rgb(of(name)));
-  return { dark: theme === 'dark', slots, groundRgb: rgb(of('ground')), free: of('free'),
+    'input', 'temporary', 'autograd-detail', 'workspace', 'persistent', 'unknown'].map((name) => rgb(of(name)));
+  return { dark: theme === 'dark', slots, groundRgb: rgb(of('ground')), matchRgb: rgb(of('match')), free: of('free'),
     hatch: of('hatch'), ground: of('ground') };
 }
 

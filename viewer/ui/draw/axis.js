@@ -44,7 +44,7 @@ export function byteLabel(bytes) {
   return (bytes < 0 ? '\u2212' : '') + digits + ' ' + suffixes[unit];
 }
 
-/** `1.2 M`, `48 120`; `step` says how fine the neighbours are, `high` which unit all are told in. */
+/** `1.2 M`, `48 120`; `step`: how fine the neighbours are, `high`: which unit all are told in. */
 function countLabel(n, step, high) {
   if (high >= 1e6 && step >= 1e5) return Number((n / 1e6).toFixed(1)) + ' M';
   if (high >= 1e4 && step >= 1e3) return n / 1e3 + ' k';

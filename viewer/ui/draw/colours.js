@@ -42,13 +42,13 @@ export function readPalette() {
   return palette;
 }
 
-/** What lines have in common that share a hue: their file; of memory without a stack its category. */
+/** What lines that share a hue have in common: their file; without a stack their category. */
 function familyOf(name) {
   return /^\(no stack\) (\w+)$/.exec(name)?.[1] ?? name.split(':')[0];
 }
 
-/** Lines by the hue of their file and a tone of their own; `line`, which an answer is about, and its
- * file have the hot hue. */
+/** Lines by the hue of their file and a tone of their own; `line`, which an answer is about, has
+ * the hot hue, and the others of its file a warm one. */
 function toneOf(families, name, line) {
   const family = familyOf(name);
   const known = categories[family] ?? (family === 'before recording' ? [9, 0] : null);

@@ -1,7 +1,8 @@
-// tones.js - colours made by number: a hue in some tones, mixtures, the ink that reads on them.  No DOM.
+// tones.js - colours made by number: tones of a hue, mixtures, the ink that reads on them.  No DOM.
 
 /** Lightness of the tones of a hue, in turn, so that neighbours differ. */
-const tones = { light: [0.59, 0.655, 0.5, 0.63, 0.44, 0.55], dark: [0.7, 0.59, 0.8, 0.65, 0.55, 0.75],
+const tones = { light: [0.59, 0.655, 0.5, 0.63, 0.44, 0.55],
+  dark: [0.7, 0.59, 0.8, 0.65, 0.55, 0.75],
   warmlight: [0.62, 0.665, 0.58, 0.65, 0.53], warmdark: [0.72, 0.84, 0.66, 0.78, 0.6] };
 const chroma = { strong: 0.2, warm: 0.11, quiet: 0.09 };
 

@@ -7,7 +7,7 @@ import { stackText } from './details.js';
 import { nextGrouping } from './panels.js';
 
 const factor = 1.5;
-const places = ['top', 'overview', 'view', 'details', 'who'];
+const places = ['top', 'overview', 'view', 'card', 'details', 'who'];
 
 /** The middle of a zoom by key: the cursor when it is in sight, else the middle. */
 function zoomPoint({ x, at }) {
@@ -48,7 +48,10 @@ function nextOom({ store, recording, travel, status }) {
   const { ooms, complete } = recording.cover();
   if (complete === false) status.note('the page is still being read');
   else if (!ooms.length) status.note('no allocation failed in this recording');
-  else travel.showOom(cycle(ooms, store.get().at, (oom) => oom.state));
+  else {
+    travel.showOom(cycle(ooms, store.get().at, (oom) => oom.state));
+    byId('why').open = true;
+  }
 }
 
 function stepAt(steps, at) {

@@ -1,6 +1,6 @@
 // card.js - the answer beside the picture: what happened, which line, how many bytes, what to do.
 import { bytes } from '../../core/model/human.js';
-import { button, el, fill } from '../draw/dom.js';
+import { button, byId, el, fill } from '../draw/dom.js';
 import { shown, words } from '../draw/text.js';
 import { siteTerm } from '../state/terms.js';
 import { answerOf, findingsOf, lacksOf } from '../state/told.js';
@@ -51,8 +51,12 @@ function rowsOf(answer, findings, card) {
 /** The headline is the way to what it tells of, where a finding knows that. */
 function headline(answer, findings, { follow }) {
   const finding = findings.find(({ id }) => ['oom', 'leak', 'suspect'].includes(id));
+  const act = () => {
+    follow(finding);
+    byId('why').open = true;
+  };
   return el('h2', { class: answer.wrong ? 'wrong' : null }, answer.wrong && finding ?
-    button(answer.headline, () => follow(finding), { class: 'plain' }) : answer.headline);
+    button(answer.headline, act, { class: 'plain' }) : answer.headline);
 }
 
 /** How much room a capacity that was typed leaves. */
@@ -60,8 +64,8 @@ function roomText({ cap }, { peak }) {
   if (!cap || !peak) return null;
   const room = cap - peak.bytes;
   return el('p', { class: room < 0 ? 'problem' : 'muted', text: room >= 0 ?
-    `${bytes(room)} of ${bytes(cap)} are free at the peak.` :
-    `${bytes(-room)} are lacking at the peak, of ${bytes(cap)}.` });
+    `capacity ${bytes(cap)}, ${bytes(room)} free at the peak` :
+    `capacity ${bytes(cap)}, ${bytes(-room)} too little at the peak` });
 }
 
 /** `follow(finding)` goes to where a finding can be seen. */

@@ -1,4 +1,4 @@
-// panels.js - beside the picture: who holds the memory, which is its legend, and the selected range.
+// panels.js - beside the picture: who holds the memory, which is its legend, and the range.
 import { bytes, count, delta, duration, ratio, share } from '../../core/model/human.js';
 import { button, choice, el, fill, setOptions } from '../draw/dom.js';
 import { paintMatch, paintSwatch } from '../draw/paint.js';

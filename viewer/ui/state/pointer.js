@@ -21,7 +21,8 @@ function pass(pointer, id, aloud = false) {
   ask('row', { id, state: store.get().at }).then((d) => {
     if (!d || pointer.passing !== id) return;
     passed(pointer, d);
-    if (aloud) status.aloud(`${words(d.category)}, ${bytes(d.bytes)}, ${d.site || d.owner || 'no stack'}`);
+    const line = d.site || d.owner || 'no stack';
+    if (aloud) status.aloud(`${words(d.category)}, ${bytes(d.bytes)}, ${line}`);
   }, status.failed);
 }
 

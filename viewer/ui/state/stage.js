@@ -42,8 +42,8 @@ function forget(stage) {
 
 /**
  * A view is { update(state, before) } and what it has of plot, table(), drawing(), pictured(),
- * redraw() and forget().  `make(id, host)` makes one, `drawTabs` shows which there are; `pictured()`
- * draws what follows from the exact picture of the open one.
+ * redraw() and forget().  `make(id, host)` makes one, `drawTabs` shows which there are and
+ * `pictured()` draws what follows from the exact picture of the open one.
  */
 export function createStage({ store, recording, note, make, drawTabs, pictured }) {
   const stage = { store, recording, note, make, drawTabs, pictured,

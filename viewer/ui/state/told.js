@@ -31,8 +31,8 @@ export function gradeOf(head, state) {
   return trust ? trust.grade : null;
 }
 
-/** Where a page without a link begins: the device where a request failed, else that with the highest
- * peak; with many files on all of them. */
+/** Where a page without a link begins: the device where a request failed, else that with the
+ * highest peak; with many files on all of them. */
 export function firstPlace(head) {
   const all = head.files.flatMap((file, f) => file.devices.map((_, dev) => {
     const { oom_events: ooms, requested } = toldOf(head, f, dev);

@@ -6,7 +6,7 @@ import { cutTo } from '../draw/text.js';
 const bandHeight = 14;
 const leastBand = 4;        // pixels of a step from which on it has an edge and a name
 
-/** The rows of bands below a plot: [steps, phases], each { first, last, name }; empty ones left out. */
+/** The rows of bands below a plot, those of steps and phases: lists of { first, last, name }. */
 export function bandRows({ steps, phases, annotations }) {
   return [steps.length ? steps : annotations ?? [], phases].filter((row) => row.length);
 }
@@ -160,7 +160,8 @@ export function drawBands(scene, top) {
     row.forEach((mark, i) => {
       const at = pixelsOf(scene, mark);
       if (!at) return;
-      if (!faint) line(g, Math.round(at[0]) + 0.5, y, Math.round(at[0]) + 0.5, y + 9, palette.control);
+      const x = Math.round(at[0]) + 0.5;
+      if (!faint) line(g, x, y, x, y + 9, palette.control);
       else if (i % 100) return;
       g.fillStyle = palette.muted;
       align(g, 'left', 'middle');

@@ -117,7 +117,7 @@ export function createAll(host, { store, head, look, covers: askCovers, failed, 
   }
 
   function compare() {
-    const keys = units.map((unit) => unit.key).filter((key) => ticked.includes(key));
+    const keys = unitsOf(head).map(({ key }) => key).filter((key) => ticked.includes(key));
     store.jump({ view: 'diff', sides: keys.join('-') });
   }
 

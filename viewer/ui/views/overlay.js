@@ -1,8 +1,8 @@
 // overlay.js - what lies over a plot: axes, names of bands, churn, ends, selections, flags.
 import { bytes } from '../../core/model/human.js';
 import { inkOn } from '../draw/colours.js';
-import { align, drawBandEdge, drawCursor, drawField, drawFlag, drawLevel, drawOutline, drawSpan, drawXAxis,
-  drawYAxis, label, line, yScale } from '../draw/draw.js';
+import { align, drawBandEdge, drawCursor, drawField, drawFlag, drawLevel, drawOutline, drawSpan,
+  drawXAxis, drawYAxis, label, line, yScale } from '../draw/draw.js';
 import { hatch } from '../draw/paint.js';
 import { runsOf } from '../draw/picture.js';
 import { cutTo, groupText, grouped } from '../draw/text.js';
