@@ -120,9 +120,10 @@ function moveFocus() {
     document.getElementById(id).contains(document.activeElement));
   for (let k = 1; k <= places.length; k++) {
     const node = document.getElementById(places[(now + k) % places.length]);
-    const target = node.matches('[tabindex]') ? node :
-      node.querySelector('.plot, :is(button, select, input):enabled');
-    if (target && target.offsetParent !== null) {
+    const target = [node.matches('[tabindex]') ? node : [],
+      ...node.querySelectorAll('.plot, :is(button, select, input):enabled')].find((one) =>
+      one.offsetParent);
+    if (target) {
       target.focus();
       return;
     }

@@ -65,19 +65,21 @@ function changesSince(before, state) {
   return Object.fromEntries(Object.entries(state).filter(([key, one]) => one !== before[key]));
 }
 
-/** Begins at the peak with the whole recording, but for what `given` says, and what a person has
- * `done` since it was shown before. */
-async function showCover(opening, cover, state, given, done) {
+/** Begins where something failed or at the peak, with the whole recording, but for what `given` says
+ * and what a person has done since it was shown before. */
+async function showCover(opening, cover, state, given) {
   const { store, recording, status, stage, place, overview, holders } = opening;
   const { head } = recording;
   recording.learn({ cut: isCut(head, state), cutAt: head.files[state.file].cut_at_byte,
     startUnknown: hasNoStart(head, state), ...cover });
+  const done = opening.shown && changesSince(opening.shown, store.get());
   const limits = limitsOf(cover, recording.device());
   store.setLimits(limits);
   const { x, at } = firstState(limits);
   store.move({ x, at, sel: null, range: null, marks: [], view: firstView(cover, state.view),
     ...(cover.complete !== false && !cover.has.stacks ? { by: 'size' } : {}),
     ...(given ? place.fitting(given) : null), ...done });
+  opening.shown = store.get();
   if (cover.problem) status.failed(cover.problem);
   // At once: the next frame may come after the parser's next part of the page.
   overview.redraw();
@@ -110,17 +112,16 @@ async function showDevice(opening, state, given) {
     return;
   }
   const mine = ++opening.count;
+  opening.shown = null;
   // A link says where to begin, which may need all of it.
   const plain = !given || Object.keys(given).length === 0;
   let opened = false;
-  let shown = null;
   for (const wait of plain ? [false, 'first', true] : [false, true]) {
     const cover = await ask('cover', { wait });
     if (mine !== opening.count) return;
     if (opened) await completeCover(opening, cover);
-    else await showCover(opening, cover, state, given, shown && changesSince(shown, store.get()));
+    else await showCover(opening, cover, state, given);
     if (mine !== opening.count) return;
-    shown = store.get();
     if (cover.complete !== false) break;
     opened = wait === 'first' && Boolean(cover.names && cover.peak) &&
       store.get().view !== 'state' && plainBy(store.get().by) === 'category';
@@ -134,7 +135,7 @@ async function showDevice(opening, state, given) {
 export function createOpening({ store, ask, recording, look, status, stage, holders, place,
   overview, drawTop, updateSide }) {
   const opening = { store, ask, recording, look, status, stage, holders, place, overview, drawTop,
-    updateSide, count: 0 };
+    updateSide, count: 0, shown: null };
   /** The report stays when the data cannot be read. */
   return { openDevice: async (state, given) => {
     try {
