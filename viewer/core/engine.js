@@ -12,7 +12,7 @@ const KEPT = 3;
 
 function isEarly(op, args) {
   return EARLY.includes(op) && ['category', 'birth'].includes(args.by ?? 'category')
-    && !args.query;
+    && !args.query && !args.without;
 }
 
 /* A promise with its ends outside. */

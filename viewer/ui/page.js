@@ -24,6 +24,7 @@ import { createHelp } from './parts/help.js';
 import { createOom } from './parts/oom.js';
 import { createOverview } from './parts/overview.js';
 import { createRange, createWho } from './parts/panels.js';
+import { createPeel } from './parts/peel.js';
 import { createPrinting } from './parts/print.js';
 import { createReadout } from './parts/readout.js';
 import { createSearch } from './parts/search.js';
@@ -74,18 +75,24 @@ function createParts(page, covers) {
   const overview = createOverview(byId('overview'), { store, recording, look, stage, travel });
   const details = createDetails(byId('details'), { store, newAsker, recording, settings, place,
     find, zoomToLife, selected: pointer.selected });
-  const who = createWho(byId('who'), { store, recording, look, find });
+  const peel = createPeel(byId('who'), { store, newAsker, recording, place, status,
+    holding: holders.live, redraw: () => {
+      overview.draw();
+      stage.redraw();
+      status.draw();
+    } });
+  const who = createWho(byId('who'), { store, recording, look, find, peel });
   const range = createRange(byId('range'), { store, newAsker, recording, find, zoomToSelection });
   const oom = createOom(byId('oom'), { store, recording, find, goTo });
   const { failed } = status;
   const { print } = createPrinting({ place, settings, stage, holders, overview, who, range,
     failed });
-  return { search, overview, details, who, range, oom, print,
+  return { search, overview, details, who, range, oom, peel, print,
     readout: createReadout(byId('readout')),
     header: createHeader({ store, head: recording.head }),
     card: createCard(byId('card'), { store, recording, find, follow: travel.follow }),
     help: createHelp({ settings, store, recording, linksChanged: details.update }),
-    exporting: createExport({ recording, look, stage, overview, who, range, status, print }),
+    exporting: createExport({ store, recording, look, stage, overview, who, range, status, print }),
     views: createViews({ store, ask, newAsker, covers, recording, look, compared, stage, pointer,
       travel, settings, status, find }) };
 }
@@ -106,6 +113,7 @@ function createPage(head, engine, link) {
       page.details.update();
       page.range.update();
       page.oom.update();
+      page.peel.update(false);
     } });
   return page;
 }
@@ -120,7 +128,7 @@ function redrawHolders(page, differs) {
     stage.open(store.get().view);
   }
   if (differs('by')) holders.askSlots();
-  if (differs('at', 'by')) holders.ask();
+  if (differs('at', 'by', 'without')) holders.ask();
   else if (live && differs('wide', 'theme', 'patterns', 'query', 'only')) who.update(live);
   if (differs('theme', 'patterns')) stage.redraw();
 }
@@ -141,6 +149,7 @@ function changed(page, state, before, kind) {
   page.details.update();
   page.range.update();
   page.oom.update();
+  page.peel.update(kind === 'jump' || kind === 'undo');
   page.search.update(state, before);
   stage.update(state, before);
   status.draw();

@@ -42,10 +42,10 @@ def test_no_violation_in_any_view(pages, axe, theme):
 
 
 @pytest.mark.parametrize("theme", some(["dark"], THEMES))
-@pytest.mark.parametrize("what", ["pinned", "report", *some([], ["keys", "table", "export", "checks"])])
+@pytest.mark.parametrize("what", ["pinned", "peeled", "report", *some([], ["keys", "table", "export", "checks"])])
 def test_no_violation_in_what_opens(pages, axe, what, theme):
     path = scripts.make("late_streams") if what == "checks" else EXAMPLES / "oom.pickle"
-    more = "&sel=a40&q=cat:activation&range=9-2000" if what == "pinned" else ""
+    more = {"pinned": "&sel=a40&q=cat:activation&range=9-2000", "peeled": "&without=%5B%22category%22,%22activation%22%5D"}.get(what, "")
     page = pages(path, fragment="#v=1&theme=%s%s" % (theme, more))
     page.settled()
     shown = {"keys": ("?", "document.getElementById('help').open"),
@@ -53,6 +53,7 @@ def test_no_violation_in_what_opens(pages, axe, what, theme):
              "export": ("e", "document.getElementById('export').open"),
              "pinned": (None, "document.getElementById('details').classList.contains('pinned')"
                               " && !document.getElementById('range').hidden"),
+             "peeled": (None, "document.querySelector('.peel:not([hidden])') !== null && document.querySelector('#who tr.out') !== null"),
              "report": (None, "!document.getElementById('report').hidden"),
              "checks": (None, "document.getElementById('dialog').open")}[what]
     if shown[0]:

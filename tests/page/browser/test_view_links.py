@@ -112,7 +112,7 @@ WRONG = [
     ("file", "7"), ("dev", "9"), ("file", "-1"), ("view", "all"), ("view", "<img src=x onerror=alert(1)>"),
     ("x", "e9-3"), ("x", "t0-1e99"), ("x", "e0-99999999999999999999"), ("y", "9-2"), ("at", "NaN"),
     ("at", "99999999999999999"), ("by", "weather"), ("by", "__proto__"), ("sel", "a999999"), ("sel", "z1"),
-    ("range", "5-2"), ("marks", "1,2,3"), ("cap", "-4"), ("theme", "pink"), ("patterns", "yes"),
+    ("range", "5-2"), ("without", "[]"), ("without", '["site"]'), ("without", '["age","x"]'), ("without", "{"), ("marks", "1,2,3"), ("cap", "-4"), ("theme", "pink"), ("patterns", "yes"),
 ]
 
 

@@ -11,6 +11,8 @@ import { groupSums, groupsPicture, mapPicture, mapRows, stackPicture } from './w
 import { eventsAround, mapExtent, segmentsAt } from '../../../viewer/core/memory/address.js';
 import { flame, layout } from '../../../viewer/core/memory/tree.js';
 import { parse, run } from '../../../viewer/core/memory/query.js';
+import { createDevice } from '../../../viewer/core/memory/device.js';
+import { peel } from '../../../viewer/core/memory/peel.js';
 import { diffRows } from '../../../viewer/core/memory/diff.js';
 import { survivorsBy } from '../../../viewer/core/memory/leaks.js';
 
@@ -56,6 +58,10 @@ function operations(model) {
   const mapView = { shown, y0: 0, y1: mapExtent(map).bytes, H };
   const [live, half] = [liveRows(model, peak), liveRows(model, states >> 1)];
   const tree = flame(model, live);
+  const device = createDevice(model);
+  device.grouping('site');
+  device.peak();
+  let peels = 0;
   return {
     live: live.length,
     tasks: {
@@ -78,6 +84,9 @@ function operations(model) {
       layout: () => layout(tree, W),
       'query, word': () => run(model, parse('forward_77')),
       'query, terms': () => run(model, parse('cat:gradient size>=64KiB life<1000 | -fn:forward_7')),
+      // A name of its own each time: what was made once is kept.
+      'peel, one line': () => peel(device, { without: { by: 'site',
+        names: [device.grouping('site').names[0], `${++peels}`] } }),
       survivors: () => survivorsBy(model, { of: model.alloc.cat, names: [] }),
       diff: () => diffRows({ model, rows: half }, { model, rows: live }),
     },

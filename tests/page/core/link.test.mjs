@@ -6,7 +6,8 @@ import { random } from './synthetic.mjs';
 
 const FULL = { file: 0, dev: 3, view: 'stack', x: { mode: 'events', from: 12000, to: 34000 },
   y: { from: 0, to: null }, at: 48120, by: 'category', sel: { kind: 'a', id: 812 },
-  q: 'cat:gradient', only: true, range: { a: 5, b: 900 }, marks: [5, 90], cap: 85899345920,
+  q: 'cat:gradient', only: true, without: { by: 'site', names: ['a.py:1 f', '"[,]&#\n\u202e'] },
+  range: { a: 5, b: 900 }, marks: [5, 90], cap: 85899345920,
   theme: 'dark', patterns: true };
 
 test('the form that people see', () => {
@@ -51,7 +52,10 @@ test('hostile values', () => {
   const bad = ['at=1e9', 'at=NaN', 'at=', 'at=99999999999999999', 'file=0x1', 'x=e1-', 'x=e-1-5',
     'x=q1-5', 'x=e1.5-9', 'x=t1.2.3-9', 'x=t..-9', 'y=5-2', 'y=a-b', 'y=--1-', 'sel=812', 'sel=a',
     'sel=a99999999999', 'q=%', 'q=%ff', `q=${'x'.repeat(2001)}`, 'only=yes', 'range=9-1',
-    'marks=1,2,3', 'cap=-1', 'cap=80GiB', 'view=constructor', 'by=__proto__', 'theme=%00'];
+    'marks=1,2,3', 'without=', 'without=site', 'without={}', 'without=["site"]',
+    'without=["site",1]', 'without=["age","a"]', 'without=["birth","a"]',
+    'without=["__proto__","a"]', 'without=null', `without=["site","${'x'.repeat(20000)}"]`,
+    'cap=-1', 'cap=80GiB', 'view=constructor', 'by=__proto__', 'theme=%00'];
   for (const text of bad) {
     const { state, notes } = read(text);
     assert.deepEqual(state, {}, text);
@@ -65,6 +69,12 @@ test('hostile values', () => {
     assert.deepEqual(read(text), { state: {}, notes: [] }, text);
     assert.equal({}.at, undefined);
   }
+});
+
+test('a group is taken out once', () => {
+  assert.deepEqual(read('without=["site","a","b","a"]').state.without,
+    { by: 'site', names: ['a', 'b'] });
+  assert.equal(write({ without: null }), 'v=1');
 });
 
 test('what a reader would refuse is not written', () => {

@@ -36,12 +36,12 @@ export function firstDifference(a, b) {
 }
 
 /* The stack as the words of the rule have it, column by column: ids, sums and how many are drawn. */
-export function plainStackPicture(model, { shown, order, mask, y0, y1, H }) {
+export function plainStackPicture(model, { shown, order, mask, bare, y0, y1, H }) {
   const { born, end, bytes, rows } = model.alloc;
   const W = shown.length;
   const k = y1 > y0 ? H / (y1 - y0) : 0;
   const edge = (sum) => Math.min(H, Math.max(0, Math.floor((sum - y0) * k + 0.5)));
-  const sums = new Float64Array(W).fill(mask ? 0 : model.adjust || 0);
+  const sums = new Float64Array(W).fill(bare ? 0 : model.adjust || 0);
   const ids = new Int32Array(W * H).fill(-1);
   const drawn = new Set();
   for (let c = 0; c < W; c++) {

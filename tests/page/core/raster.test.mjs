@@ -17,7 +17,7 @@ function* views(model, curve) {
     yield { shown, y0: 0, y1: highest, H: 37 };
     yield { shown, y0: 0, y1: highest, H: 90, order: shuffled };
     yield { shown, y0: Math.floor(highest / 3), y1: Math.floor(highest / 2) + 1, H: 50 };
-    yield { shown, y0: 0, y1: highest, H: 25, mask };
+    yield { shown, y0: 0, y1: highest, H: 25, mask, bare: true };
     yield { shown, y0: -1000, y1: highest * 2, H: 25, mask, order: shuffled };
   }
 }

@@ -7,12 +7,14 @@ import { applied, createStore, firstState } from '../../../viewer/ui/state/store
 import { actionOf, keyNames, table as keys } from '../../../viewer/ui/state/keys.js';
 import { toCsv, toJson } from '../../../viewer/ui/parts/rows.js';
 import { deltaColumn, sortRows, visibleRows } from '../../../viewer/ui/draw/table.js';
-import { eventName, parseBytes, shortened, shown } from '../../../viewer/ui/draw/text.js';
+import { eventName, parseBytes, shortened, shown, withoutText }
+  from '../../../viewer/ui/draw/text.js';
 import { byteLabel, eventTicks, ticks } from '../../../viewer/ui/draw/axis.js';
 import { bandsOf, columnOf, groupsIn, placeIn, runsOf } from '../../../viewer/ui/draw/picture.js';
 import { foldStack, stackText } from '../../../viewer/ui/parts/details.js';
 import { editorLink } from '../../../viewer/ui/parts/editor.js';
 import { fileName } from '../../../viewer/ui/parts/export.js';
+import { quoted, toggled } from '../../../viewer/ui/parts/peel.js';
 import { findingsOf, placeOf } from '../../../viewer/ui/state/told.js';
 import { fadedFor, slotsOf } from '../../../viewer/ui/draw/colours.js';
 import { makeInks, paintPicture } from '../../../viewer/ui/draw/paint.js';
@@ -532,4 +534,31 @@ test('the sizes beside the rows of the address map are short enough for their ro
     drawRows(g, null, box, {}, { rows: [row], tops: [0], y0: 0, y1: row.bytes });
   }
   assert.deepEqual(said, ['160 MiB', '900 GiB', '1000 MiB', '1.2 GiB', '2.5 MiB']);
+});
+
+test('groups are taken out and put back by name; another grouping begins anew', () => {
+  const one = toggled(null, 'site', 'a');
+  assert.deepEqual(one, { by: 'site', names: ['a'] });
+  const two = toggled(one, 'site', 'b');
+  assert.deepEqual(two, { by: 'site', names: ['a', 'b'] });
+  assert.deepEqual(toggled(two, 'site', 'a'), { by: 'site', names: ['b'] });
+  assert.equal(toggled(one, 'site', 'a'), null);
+  assert.deepEqual(toggled(two, 'category', 'a'), { by: 'category', names: ['a'] });
+});
+
+test('what is taken out is named where it is one, else counted', () => {
+  assert.equal(withoutText(null, ', '), '');
+  assert.equal(withoutText({ by: 'pool', names: ['a', 'b'] }, ', '), ', without 2 pools');
+  assert.equal(withoutText({ by: 'category', names: ['optimizer_state'] }),
+    'without optimizer state');
+  assert.equal(withoutText({ by: 'site', names: ['a', 'b'] }), 'without 2 lines');
+  assert.ok(withoutText({ by: 'site', names: ['x'.repeat(99)] }).length < 50);
+  assert.equal(withoutText({ by: 'size', names: ['a', 'b', 'c'] }), 'without 3 size classes');
+});
+
+test('words of a command are as a shell reads them', () => {
+  assert.equal(quoted('run/a.pickle'), 'run/a.pickle');
+  assert.equal(quoted('a.py:1 f'), "'a.py:1 f'");
+  assert.equal(quoted("a'$(b)"), "'a'\\''$(b)'");
+  assert.equal(quoted(''), "''");
 });

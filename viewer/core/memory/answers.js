@@ -2,6 +2,7 @@
 import { adjustAt, at, heldState, sumsOf, tiesAt, windowOf } from './curves.js';
 import { rangeFacts } from './range.js';
 import { groupRows, grouping, liveAt, pileBetween } from './live.js';
+import { leftOf, peel } from './peel.js';
 import { rowFacts } from './row.js';
 
 const PILE_MOST = 200;
@@ -31,36 +32,50 @@ function categorised({ alloc, head }, alive, { of }, rows) {
   });
 }
 
-/* {state, by}: who is alive. `bytes` is the curve, with what no allocation explains (`adjust`);
- * `alive` is without, and what shares are of. */
-function* live(d, { state, by }) {
+/* The groups that are taken out, as rows of who is alive: each has its bytes of `all`, or none. */
+function rowsOut(d, { by, names }, all) {
+  const found = new Map(groupRows(d.model, all, d.grouping(by)).map((row) => [row.key, row]));
+  return d.grouping(by).names.flatMap((name, key) => (names.includes(name) ? { key, name,
+    bytes: 0, count: 0, largest: null, since: null, ...found.get(key), out: true } : []));
+}
+
+/* {state, by, without}: who is alive. `bytes` is the curve, with what no allocation explains
+ * (`adjust`); `alive` is without, and what shares are of. Groups that are taken out are in `out`
+ * alone, where they are of this grouping; what was reserved is not known without them. */
+function* live(d, { state, by, without = null }) {
   const { model } = d;
-  d.curve();
+  const left = leftOf(d, without);
+  left.curve();
   yield;
   const p = stateOf(d, state);
   const groups = groupsOf(d, by, p);
   yield;
-  const alive = liveAt(model, p);
+  const all = liveAt(model, p);
+  const alive = left.stays ? all.filter((i) => left.stays[i]) : all;
   yield;
   const rows = groupRows(model, alive, groups, p);
   const { active, pending } = sumsOf(model, alive, p);
   const adjust = adjustAt(model, p);
   return {
     state: p, rows: categorised(model, alive, groups, rows), count: rows.total.count, adjust,
-    alive: rows.total.bytes, bytes: rows.total.bytes + adjust, requested: d.curve()[p],
-    pending, reserved: model.range.rows ? at(d.reserved(), p) : null,
+    out: without && without.by === by ? rowsOut(d, without, all) : [],
+    alive: rows.total.bytes, bytes: rows.total.bytes + adjust, requested: left.curve()[p],
+    pending, reserved: model.range.rows && !without ? at(d.reserved(), p) : null,
     active: model.alloc.pad ? active : null,
-    time: model.time ? model.time[p] : null, ties: tiesAt(d.curve(), p, ...windowOf(model)),
+    time: model.time ? model.time[p] : null,
+    ties: tiesAt(left.curve(), p, ...windowOf(model)),
     names: groups.names.map((name, key) => ({ key, name })),
   };
 }
 
 /* Groups of two states side by side; rows add up to the difference of the curves. */
-function changeRows(d, a, b, by) {
+function changeRows(d, a, b, by, stays) {
   const { model } = d;
   const rows = new Map();
   const put = (p, bytes, count) => {
-    for (const g of groupRows(model, liveAt(model, p), groupsOf(d, by, b))) {
+    const all = liveAt(model, p);
+    const alive = stays ? all.filter((i) => stays[i]) : all;
+    for (const g of groupRows(model, alive, groupsOf(d, by, b))) {
       const row = rows.get(g.key)
         ?? { key: g.key, name: g.name, a: 0, b: 0, delta: 0, countA: 0, countB: 0 };
       row[bytes] = g.bytes;
@@ -80,23 +95,26 @@ function changeRows(d, a, b, by) {
     || (x.name < y.name ? -1 : x.name > y.name ? 1 : x.key - y.key));
 }
 
-/* {a, b, by}: what happened between two states, and the groups at both. */
+/* {a, b, by, without}: what happened between two states, and the groups at both. */
 function range(d, args) {
   const [a, b] = [stateOf(d, args.a), stateOf(d, args.b)].sort((x, y) => x - y);
   const { time } = d.model;
-  const facts = rangeFacts(d.model, d.curve(), a, b);
+  const { curve, stays } = leftOf(d, args.without);
+  const facts = rangeFacts(d.model, curve(), a, b, stays);
   return { ...facts, born: facts.counts.churn, times: time ? [time[a], time[b]] : null,
-    rows: changeRows(d, a, b, args.by) };
+    rows: changeRows(d, a, b, args.by, stays) };
 }
 
-/* {state, low, high, by}: what a pixel stands for, bytes [low, high) of the stack. */
-function pile(d, { state, low, high, by }) {
+/* {state, low, high, by, without}: what a pixel stands for, bytes [low, high) of the stack. */
+function pile(d, { state, low, high, by, without }) {
   const { model } = d;
   const p = stateOf(d, state);
   const { born, end } = model.alloc;
   const grouped = by && by !== 'birth';
-  const alive = grouped
+  const { stays } = leftOf(d, without);
+  const all = grouped
     ? d.order(by).filter((i) => born[i] <= p && p < end[i]) : liveAt(model, p);
+  const alive = stays ? all.filter((i) => stays[i]) : all;
   const found = pileBetween(model, alive, low, high, adjustAt(model, p));
   return { state: p, count: found.count, bytes: found.bytes,
     rows: Array.from(found.rows.subarray(0, PILE_MOST),
@@ -108,5 +126,6 @@ export const answers = {
   live,
   range,
   pile,
+  peel,
   row: (d, { id, state }) => rowFacts(d, id, stateOf(d, state)),
 };

@@ -31,15 +31,16 @@ export function leastAdjust({ adjust = 0, adjusts }) {
   return adjusts ? adjusts.value.reduce((a, b) => Math.min(a, b)) : adjust;
 }
 
-/** Requested bytes in every state. Sums are whole numbers below 2^53, hence exact. */
-export function requested(model) {
+/** Requested bytes in every state, of the rows of `mask` where one is given. Sums are whole numbers
+ * below 2^53, hence exact. */
+export function requested(model, mask = null) {
   const { alloc: { rows, born, end, bytes }, adjusts } = model;
   const curve = new Float64Array(model.states);
   curve[0] = model.adjust;
   for (let k = 1; k < (adjusts?.state.length ?? 0); k++) {
     curve[adjusts.state[k]] += adjusts.value[k] - adjusts.value[k - 1];
   }
-  for (let i = 0; i < rows; i++) add(curve, born[i], end[i], bytes[i]);
+  for (let i = 0; i < rows; i++) if (!mask || mask[i]) add(curve, born[i], end[i], bytes[i]);
   return running(curve);
 }
 

@@ -5,7 +5,7 @@ import { columnEdges, shownStates, timeColumns, timeEdges } from './columns.js';
 import { grouping, groupRows, liveAt } from './live.js';
 
 /** A function that makes its value at the first call and keeps it. */
-function once(make) {
+export function once(make) {
   let made = null;
   return () => (made ??= { value: make() }).value;
 }
@@ -61,7 +61,7 @@ function orderOf(d, by) {
 
 /** The shown states of a view x: {mode: events | time, from, to} in W columns, with the edges
  * between columns and the span of states. */
-function columnsOf(d, { mode, from, to }, W) {
+export function columnsOf(d, { mode, from, to }, W) {
   const { model } = d;
   const timed = mode === 'time' && model.time;
   const shown = timed ? timeColumns(model, d.pyramid(), from, to, W)

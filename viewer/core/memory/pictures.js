@@ -10,6 +10,7 @@ import { treeDiff } from './treediff.js';
 import { bandWork, groupSumsWork, groupsWork, stackWork } from './raster.js';
 import { strides } from '../model/slices.js';
 import { FRAME_CLASSES } from './row.js';
+import { both, leftOf } from './peel.js';
 import { isBefore, liveAt } from './live.js';
 import { ratio } from '../model/human.js';
 import { leftUnder, stepsOf, survivorsBy } from './leaks.js';
@@ -133,7 +134,8 @@ function topOf(top, reach) {
   return reach ? Math.max(top, ...near) * headroom : top;
 }
 
-/* The bytes a picture must hold: given, or from zero to the most that is drawn. */
+/* The bytes a picture must hold: given, or from zero to the most that is drawn; `mask`: of its rows
+ * alone, else of the curve. */
 function* heightOf(d, args, shown, mask) {
   const { model } = d;
   if (args.y1 !== null && args.y1 !== undefined) return { y0: args.y0 ?? 0, y1: args.y1 };
@@ -193,14 +195,19 @@ function* columnsWork(d, { x, W }) {
   return d.columns(x, W);
 }
 
+/* `mask` has what a filter leaves, `stacked` the rows that are stacked, where those are not all. */
 function* view(d, args) {
-  const { shown, edges, span } = yield* columnsWork(d, args);
+  const left = leftOf(d, args.without);
+  yield;
+  const { shown, edges, span } = yield* columnsWork(left, args);
   yield;
   const mask = maskOf(d, args);
-  const only = args.only && mask ? mask : undefined;
+  const bare = Boolean(args.only && mask);
+  const stacked = both(left.stays, bare ? mask : null) ?? undefined;
   yield;
-  return { shown, edges, span, mask, only, W: args.W, H: args.H,
-    ...(yield* heightOf(d, args, shown, only)) };
+  return { shown, edges, span, mask, bare, stacked, W: args.W, H: args.H,
+    churn: churnColumns(d.model, edges, left.stays),
+    ...(yield* heightOf(left, args, shown, bare ? stacked : undefined)) };
 }
 
 /* Reserved bytes at the shown states; null where no segment is known. */
@@ -208,7 +215,7 @@ function reservedIn(d, shown) {
   return d.model.range.rows ? Float64Array.from(shown, (p) => at(d.reserved(), p)) : null;
 }
 
-/* {x, W, H, y0, y1, by, query, only}: ids of allocations, and what paints them. */
+/* {x, W, H, y0, y1, by, query, only, without}: ids of allocations, and what paints them. */
 function* raster(d, args) {
   const v = yield* view(d, args);
   const { of, names } = d.grouping(named(args.by));
@@ -216,22 +223,23 @@ function* raster(d, args) {
   d.bands(named(args.by));
   yield;
   const order = args.by && args.by !== 'birth' ? d.order(args.by) : undefined;
-  const { shown, only, H, W, y0, y1 } = v;
+  const { shown, bare, stacked: mask, H, W, y0, y1 } = v;
   yield;
-  const { ids, sums, drawn } = yield* stackWork(d.model, { shown, order, mask: only, y0, y1, H });
+  const { ids, sums, drawn } = yield* stackWork(d.model, { shown, order, mask, bare, y0, y1, H });
   return { W, H, y0, y1, shown, span: v.span, ids, sums, drawn, groups: names.length,
-    bandsGrouped: order !== undefined, churn: churnColumns(d.model, v.edges),
-    reserved: reservedIn(d, shown), matching: Boolean(v.mask && !only),
-    ...(yield* painted(d, ids, of, only ? null : v.mask, W)) };
+    bandsGrouped: order !== undefined, churn: v.churn,
+    reserved: args.without ? null : reservedIn(d, shown), matching: Boolean(v.mask && !bare),
+    ...(yield* painted(d, ids, of, bare ? null : v.mask, W)) };
 }
 
 /* {id, and the arguments of a raster}: where an allocation lies in it, or null. */
 function* band(d, args) {
-  const { shown } = yield* columnsWork(d, args);
-  const mask = maskOf(d, args);
+  const left = leftOf(d, args.without);
+  const { shown } = yield* columnsWork(left, args);
+  const mask = args.only ? maskOf(d, args) : null;
   const order = args.by && args.by !== 'birth' ? d.order(args.by) : undefined;
-  return yield* bandWork(d.model, { shown, order, mask: args.only && mask ? mask : undefined },
-    args.id);
+  return yield* bandWork(d.model, { shown, order, mask: both(left.stays, mask) ?? undefined,
+    bare: Boolean(mask) }, args.id);
 }
 
 /* The same with one band for each group; ids are groups. */
@@ -241,14 +249,14 @@ function* groups(d, args) {
   const { of, names } = d.grouping(by);
   yield;
   const bands = d.bands(by);
-  const { shown, only, H, W, y0, y1 } = v;
+  const { shown, bare, stacked: mask, H, W, y0, y1 } = v;
   yield;
   const picture = yield* groupsWork(d.model, { shown, groupOf: of, groups: names.length,
-    bands, mask: only, y0, y1, H });
+    bands, mask, bare, y0, y1, H });
   const { ids, sums, parts } = picture;
   return { W, H, y0, y1, shown, span: v.span, ids, sums, parts, groups: names.length,
     group: Uint16Array.from(ids, (id) => Math.max(0, id)), mark: new Uint8Array(ids.length),
-    churn: churnColumns(d.model, v.edges), reserved: reservedIn(d, shown), bandsGrouped: true };
+    churn: v.churn, reserved: args.without ? null : reservedIn(d, shown), bandsGrouped: true };
 }
 
 /* ---- addresses ---- */
@@ -280,11 +288,11 @@ function* map(d, args) {
 
 /* ---- trees ---- */
 
-function rowsOf(d, { of = 'cursor', state, a, b, sites }) {
+function rowsOf(d, { of = 'cursor', state, a, b, sites, without }) {
   const { model } = d;
   switch (of) {
     case 'cursor': return liveAt(model, heldState(model, state ?? 0));
-    case 'peak': return liveAt(model, d.peak());
+    case 'peak': return liveAt(model, leftOf(d, without).peak());
     case 'leaks': return leftUnder(model, d.grouping('site'), sites);
     case 'survivors': return survivors(model, heldState(model, a), heldState(model, b));
     case 'churn': return bornIn(model, heldState(model, a), heldState(model, b));
@@ -312,15 +320,15 @@ function wordsOf(model, made, n) {
     file: string[frame.file[f]], line: frame.line ? frame.line[f] : 0, own: isOwn(model, f) };
 }
 
-/* {of, state, a, b, sites, weight, root, library, query, only, width, top}: the tree and its cells;
- * of: cursor, peak, leaks (what steps left at those sites), survivors or churn of the states a to
- * b, or diff, then a and b are {file, dev, state}: cells have `a` and `b` too. */
+/* {of, state, a, b, sites, weight, root, library, query, only, without, width, top}: the tree and
+ * its cells; of: cursor, peak, leaks (what steps left at those sites), survivors or churn of the
+ * states a to b, or diff, then a and b are {file, dev, state}: cells have `a` and `b` too. */
 function treeOf(d, rows, args) {
   const { model } = d;
   const options = { weight: args.weight, root: args.root,
     hide: args.library === false ? hiddenFrames(model) : null };
-  const mask = maskOf(d, args);
-  return flame(model, mask && args.only ? rows.filter((row) => mask[row]) : rows, options);
+  const mask = both(leftOf(d, args.without).stays, args.only ? maskOf(d, args) : null);
+  return flame(model, mask ? rows.filter((row) => mask[row]) : rows, options);
 }
 
 function cellsOf(made, { width = 1000, top = 0 }) {

@@ -4,9 +4,10 @@
  * From state `a` to state `b`, both part of it. Bytes: start, end, min, max (and the states
  * minState, maxState, the earliest of each); churn: all that was allocated; bornSurvived: of it,
  * what lives at the end; bornFreed: the rest; freed: what lived at the start and not at the end.
- * end - start = bornSurvived - freed. Each sum has its count under counts.
+ * end - start = bornSurvived - freed. Each sum has its count under counts. Of the rows of `mask`
+ * where one is given, whose curve it is.
  */
-export function rangeFacts(model, curve, a, b) {
+export function rangeFacts(model, curve, a, b, mask = null) {
   const { rows, born, end, bytes } = model.alloc;
   const facts = { a, b, start: curve[a], end: curve[b], churn: 0, bornSurvived: 0, bornFreed: 0,
     freed: 0, ...extremes(curve, a, b),
@@ -16,6 +17,7 @@ export function rangeFacts(model, curve, a, b) {
     facts.counts[name]++;
   };
   for (let i = 0; i < rows && born[i] <= b; i++) {
+    if (mask && !mask[i]) continue;
     if (born[i] > a) {
       put('churn', i);
       put(end[i] > b ? 'bornSurvived' : 'bornFreed', i);
@@ -57,13 +59,14 @@ export function bornIn(model, a, b) {
 
 /** Bytes allocated in the states that each column stands for: the strip under the stack. `edges`
  * are the W + 1 ascending states between columns; column c has what was born in
- * [edges[c], edges[c + 1]). */
-export function churnColumns(model, edges) {
+ * [edges[c], edges[c + 1]), of the rows of `mask` where one is given. */
+export function churnColumns(model, edges, mask = null) {
   const { rows, born, bytes } = model.alloc;
   const W = edges.length - 1;
   const churn = new Float64Array(W);
   for (let i = 0, c = 0; i < rows && c < W; i++) {
     while (c < W && born[i] >= edges[c + 1]) c++;
+    if (mask && !mask[i]) continue;
     if (c < W && born[i] >= edges[c] && born[i] > 0) churn[c] += bytes[i];
   }
   return churn;

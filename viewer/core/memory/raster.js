@@ -64,8 +64,8 @@ function* visible(model, { shown, order, mask }) {
   return { id, first, past, n };
 }
 
-function startSums(model, { shown, mask }) {
-  return Float64Array.from(shown, (p) => (mask ? 0 : adjustAt(model, p)));
+function startSums(model, { shown, bare }) {
+  return Float64Array.from(shown, (p) => (bare ? 0 : adjustAt(model, p)));
 }
 
 function fillColumn(ids, W, H, c, from, to, id) {
@@ -135,7 +135,7 @@ function layBlock(picture, block, low, high, scale) {
 }
 
 /** view: shown Uint32Array(W) of states, order (rows in stack order, default as they are), mask (1
- * for the rows that take part; then nothing unattributed lies beneath), y0 and y1 in bytes, H.
+ * for the rows that take part), bare (nothing unattributed lies beneath), y0 and y1 in bytes, H.
  * Returns ids (W * H rows of alloc, -1 none), the sum of each column, and how many rows are live
  * in a drawn state. */
 export function* stackWork(model, view) {

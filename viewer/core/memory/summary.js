@@ -28,8 +28,8 @@ export function stepAt(model, p) {
   return marksOf(model, KIND.step).find((s) => s.first <= p && p <= s.last)?.name ?? '';
 }
 
-/* The peak, then those of the other steps, highest first. */
-function peaksOf(d) {
+/** The peak, then those of the other steps, highest first. */
+export function peaksOf(d) {
   const curve = d.curve();
   const found = new Set([d.peak()]);
   const [from, past] = windowOf(d.model);
@@ -86,14 +86,18 @@ function early(d) {
   };
 }
 
+/** The states that the curves of a cover are given in, when the page has all of them. */
+export function shownOf(d) {
+  return shownStates(d.pyramid(), 0, d.model.states, Math.min(COLUMNS, d.model.states));
+}
+
 function whole(d) {
   const { model } = d;
   const curve = d.curve();
   const [from, past] = windowOf(model);
   // Outside of what is here the curves are those of the C core.
   const part = past - from < model.states ? d.cover : null;
-  const shown = part ? part.state
-    : shownStates(d.pyramid(), 0, model.states, Math.min(COLUMNS, model.states));
+  const shown = part ? part.state : shownOf(d);
   const { active, exact } = sumsIn(model, shown);
   const isHere = (p) => p >= from && p < past;
   for (let c = 0; part && c < part.rows; c++) if (!isHere(shown[c])) active[c] = NaN;

@@ -133,15 +133,24 @@ export function createTable(host, given, options) {
 
   function one(row) {
     const key = options.key ? options.key(row) : null;
-    return el('tr', { 'data-row': '', 'aria-selected': key !== null && key === all.chosen ? 'true' :
+    return el('tr', { 'data-row': '', 'data-key': key, class: row.out ? 'out' : null,
+      'aria-selected': key !== null && key === all.chosen ? 'true' :
       null,
       on: options.pick ? { click: (event) => {
         if (!event.target.closest('button, a')) options.pick(row);
       } } : null }, columns.map((column) => bodyCell(column, row)));
   }
 
+  const keysOf = (row) => [...row.querySelectorAll('button, a')];
+
+  /* What has the focus keeps it: the same button of the same row. */
   function draw() {
+    const { activeElement: focus } = document;
+    const row = body.contains(focus) && focus.closest('tr[data-key]');
+    const place = row && keysOf(row).indexOf(focus);
     fill(body, rowsInSight(box, all.order.length, columns.length, (i) => one(all.order[i])));
+    const again = row && [...body.rows].find(({ dataset }) => dataset.key === row.dataset.key);
+    if (again) keysOf(again)[place]?.focus({ preventScroll: true });
   }
 
   function arrange() {

@@ -68,6 +68,18 @@ export function groupText(by, name) {
   return by === 'category' || by === 'phase' || by === 'birth' ? words(name) : shown(name);
 }
 
+const many = { site: 'lines', category: 'categories', size: 'size classes', owner: 'owners',
+  module: 'modules', phase: 'phases', pool: 'pools', stream: 'streams' };
+
+/** `without model.py:22 forward`, `without 3 lines`: what is taken out, after `before`; empty where
+ * nothing is. */
+export function withoutText(without, before = '') {
+  if (!without) return '';
+  const { by, names } = without;
+  return `${before}without ` + (names.length === 1 ? shortened(groupText(by, names[0]), 40) :
+    `${names.length} ${many[by]}`);
+}
+
 /** The event after which the recording is in state `p`, as the reports number it. */
 export function eventName(p) {
   return p === 0 ? 'start' : 'event ' + grouped(p - 1);

@@ -40,7 +40,7 @@ function cycle(list, at, key) {
 }
 
 function nextPeak({ store, recording, travel }) {
-  const { peaks } = recording.cover();
+  const { peaks } = recording.left();
   if (peaks.length) travel.goTo(cycle(peaks, store.get().at, (p) => p));
 }
 
@@ -154,6 +154,7 @@ function perform(on, action, event) {
     'event-back': () => event1(-1), 'event-on': () => event1(1),
     'pan-left': () => pan(-0.1), 'pan-right': () => pan(0.1),
     'zoom-in': () => zoomBy(on, factor), 'zoom-out': () => zoomBy(on, 1 / factor),
+    peel: () => on.peel.toggle(event.target),
     up: () => moveBand(on, 1), down: () => moveBand(on, -1), pin: () => pointer.pinPassing(),
     'fit-y': () => store.jump({ y: { from: 0, to: null } }),
     peak: () => nextPeak(on), oom: () => nextOom(on),
@@ -188,8 +189,8 @@ function hearKey(on, event) {
 
 /** Hears the keys of the page; there is one for most of what can be done. */
 export function hearKeys({ store, recording, stage, travel, pointer, search, place, settings,
-  status, help, exporting, print }) {
+  status, help, exporting, peel, print }) {
   const on = { store, recording, stage, travel, pointer, search, place, settings, status, help,
-    exporting, print };
+    exporting, peel, print };
   document.addEventListener('keydown', (event) => hearKey(on, event));
 }

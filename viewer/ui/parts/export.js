@@ -2,7 +2,7 @@
 import { button, byId, el, fill } from '../draw/dom.js';
 import { font } from '../draw/draw.js';
 import { createSvg } from '../draw/svg.js';
-import { baseName, shown } from '../draw/text.js';
+import { baseName, shown, withoutText } from '../draw/text.js';
 import { toCsv, toJson } from './rows.js';
 
 /** A file name made of a recording's name and what is saved. */
@@ -35,6 +35,14 @@ function canvasOf({ width, height, draw }, times, ground) {
   return canvas;
 }
 
+/** What follows what is taken out. */
+const left = new Set(['stack', 'groups', 'flame', 'lines', 'who', 'range']);
+
+/** A word of a file's name, with what it lacks. */
+function lacking({ store }, id) {
+  return left.has(id) && store.get().without ? `${id}-without` : id;
+}
+
 function svgOf({ width, height, draw }, title, ground) {
   const ruler = document.createElement('canvas').getContext('2d');
   ruler.font = font;
@@ -53,7 +61,8 @@ function picturesOf({ stage, overview }) {
 }
 
 /** `times`: of a PNG; 0 is SVG. */
-async function savePicture({ recording, look, stage, status }, { id, drawing }, times) {
+async function savePicture(exporting, { id, drawing }, times) {
+  const { store, recording, look, stage, status } = exporting;
   const plot = times > 1 && stage.plot();
   if (plot) await plot.sharpen(times);
   const made = drawing();
@@ -62,20 +71,22 @@ async function savePicture({ recording, look, stage, status }, { id, drawing }, 
   const name = recording.fileName();
   if (!made) status.note('the picture is still being made');
   else if (times === 0) {
-    const title = `vramscope: ${id} of ${name}`;
+    const title = `vramscope: ${id} of ${name}` +
+      (left.has(id) ? withoutText(store.get().without, ', ') : '');
     save(new Blob([svgOf(made, shown(title), ground)], { type: 'image/svg+xml' }),
-      fileName(name, id, 'svg'));
+      fileName(name, lacking(exporting, id), 'svg'));
   } else {
-    canvasOf(made, times, ground).toBlob((blob) => save(blob, fileName(name, id, 'png')),
-      'image/png');
+    canvasOf(made, times, ground).toBlob((blob) => save(blob,
+      fileName(name, lacking(exporting, id), 'png')), 'image/png');
   }
 }
 
-function saveRows({ recording }, one, kind) {
+function saveRows(exporting, one, kind) {
+  const { recording } = exporting;
   const rows = one.table.rows();
   const text = kind === 'csv' ? toCsv(one.table.columns, rows) : toJson(one.table.columns, rows);
   save(new Blob([text], { type: kind === 'csv' ? 'text/csv' : 'application/json' }),
-    fileName(recording.fileName(), one.name, kind));
+    fileName(recording.fileName(), lacking(exporting, one.name), kind));
 }
 
 /** The tables that are on screen, each with a name for its file. */
@@ -104,7 +115,8 @@ function open(exporting) {
   dialog.showModal();
 }
 
-export function createExport({ recording, look, stage, overview, who, range, status, print }) {
-  const exporting = { recording, look, stage, overview, who, range, status, print };
+export function createExport({ store, recording, look, stage, overview, who, range, status,
+  print }) {
+  const exporting = { store, recording, look, stage, overview, who, range, status, print };
   return { open: () => open(exporting) };
 }

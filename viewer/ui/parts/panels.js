@@ -3,7 +3,7 @@ import { bytes, count, delta, duration, ratio, share } from '../../core/model/hu
 import { button, choice, el, fill, setOptions } from '../draw/dom.js';
 import { paintMatch, paintSwatch } from '../draw/paint.js';
 import { bytesColumn, createTable, deltaColumn, toneOf } from '../draw/table.js';
-import { eventName, groupText, momentName, shown, words } from '../draw/text.js';
+import { eventName, groupText, momentName, shown, withoutText, words } from '../draw/text.js';
 import { plainBy } from '../state/holders.js';
 import { termOf } from '../state/terms.js';
 import { explainButton } from './explain.js';
@@ -37,7 +37,7 @@ function groupButton(find, by, name) {
     { class: 'plain', title: shown(name) });
 }
 
-function whoColumns(store, look, find) {
+function whoColumns(store, look, find, peel) {
   return [
     { id: 'name', name: 'held by', name_: true,
       cell: (row) => el('div', { class: 'holder' },
@@ -53,7 +53,9 @@ function whoColumns(store, look, find) {
       text: (row) => count(row.count), sum: (total) => count(total.count) },
     bytesColumn('largest', 'largest', false),
     { id: 'since', name: 'since',
-      text: (row) => (row.since === 0 ? 'before recording' : eventName(row.since)) },
+      text: (row) => (row.since === 0 ? 'before recording' :
+        row.since === null ? '-' : eventName(row.since)) },
+    peel.column,
   ];
 }
 
@@ -64,7 +66,7 @@ function meter(part) {
 }
 
 /** Who holds the memory at the cursor; the rows sum to the curve. */
-export function createWho(host, { store, recording, look, find }) {
+export function createWho(host, { store, recording, look, find, peel }) {
   const by = choice('', [], '', (value) => store.jump({ by: value }));
   by.select.setAttribute('aria-label', 'by');
   const found = el('p', { class: 'matches', hidden: true }, el('canvas', { class: 'swatch' }),
@@ -74,7 +76,7 @@ export function createWho(host, { store, recording, look, find }) {
   host.append(el('h2', null, 'Who holds the memory', explainButton('The live allocations of the ' +
     'state under the cursor, split by what is chosen. The total is the requested curve.'), by.node,
   wide), found);
-  const table = createTable(host, whoColumns(store, look, find), {
+  const table = createTable(host, whoColumns(store, look, find, peel), {
     caption: 'Who holds the memory at the cursor',
     sort: { id: 'bytes', descending: true }, key: (row) => row.key,
     pick: (row) => find(termOf(store.get().by, row.name), false) });
@@ -86,16 +88,17 @@ export function createWho(host, { store, recording, look, find }) {
     if (!found.hidden) paintMatch(found.firstChild, look.palette());
     host.classList.toggle('wide', state.wide);
     wide.setAttribute('aria-pressed', String(state.wide));
-    const rows = live.rows.slice();
+    const rows = [...live.rows, ...live.out];
     if (live.adjust) {
       rows.push({ key: -1, name: 'unattributed', bytes: live.adjust, count: 0, largest: null,
         since: 0 });
     }
     // Of what no allocation explains there is no share: they are of the allocations, as peak's.
     table.set(rows.map((row) => ({ ...row,
-      part: row.key < 0 ? -1 : ratio(row.bytes, live.alive) })),
+      part: row.key < 0 || row.out ? -1 : ratio(row.bytes, live.alive) })),
     { label: 'requested', bytes: live.bytes, alive: live.alive, count: live.count }, null,
-    `requested at ${momentName(live.state, recording.cover())}, by ${plainBy(state.by)}`);
+    `requested at ${momentName(live.state, recording.cover())}, by ${plainBy(state.by)}` +
+      withoutText(state.without, ', '));
   }
   return { update, table };
 }
@@ -131,7 +134,8 @@ export function createRange(host, { store, newAsker, recording, find, zoomToSele
         bytes(f.freed)],
       ['allocations born', count(f.born)]];
     if (f.times) pairs.push(['time', duration(f.times[1] - f.times[0])]);
-    return [el('h2', null, `Range: ${eventName(a)} \u2013 ${eventName(b)}`,
+    return [el('h2', null, `Range: ${eventName(a)} \u2013 ${eventName(b)}` +
+      withoutText(store.get().without, ', '),
       explainButton('A is the state at ' +
       'the left edge, B at the right. What was born and survived less what was freed is the ' +
       'change.')),
@@ -153,14 +157,14 @@ export function createRange(host, { store, newAsker, recording, find, zoomToSele
 
   function update() {
     const state = store.get();
-    if (!asker.isNew([state.range, state.by, state.file, state.dev])) return;
+    if (!asker.isNew([state.range, state.by, state.without, state.file, state.dev])) return;
     if (!state.range) {
       host.hidden = true;
       fill(host);
       return;
     }
     const { a, b } = state.range;
-    asker.ask('range', { a, b, by: by() }, (got) => {
+    asker.ask('range', { a, b, by: by(), without: state.without }, (got) => {
       if (store.get().range) show(got, a, b);
     });
   }

@@ -2,7 +2,7 @@
 import { windowOf } from '../../core/memory/curves.js';
 import { align, drawFlag, drawYAxis, label, line, xScale, yScale } from '../draw/draw.js';
 import { hatch } from '../draw/paint.js';
-import { shortened } from '../draw/text.js';
+import { shortened, withoutText } from '../draw/text.js';
 
 const margin = { left: 66, right: 118, top: 8, bottom: 34, phases: 12 };
 const wide = 700;
@@ -52,6 +52,11 @@ function drawCurves(g, cover, scale, box, palette) {
     path(g, cover.active, scale, box);
     g.stroke();
   }
+  g.setLineDash([1, 2]);
+  if (cover.whole) {
+    path(g, cover.whole, scale, box);
+    g.stroke();
+  }
   g.setLineDash([]);
   g.lineWidth = 1.5;
   g.strokeStyle = palette.text;
@@ -67,6 +72,7 @@ function drawNames(g, cover, scale, box, palette) {
     ['requested', last(cover.requested)],
     [(cover.activeExact ? '' : '~ ') + 'active', last(cover.active)],
     ['reserved', last(cover.reserved)],
+    ['recorded', last(cover.whole)],
   ].filter(([, value]) => !Number.isNaN(value) && value !== undefined)
     .map(([name, value]) => ({ name, y: scale.of(value) })).sort((a, b) => a.y - b.y);
   let free = box.top + 5;
@@ -121,7 +127,7 @@ function drawTick(g, x, y, colour) {
 /** The largest value that the memory axis of the overview must hold. */
 function topOf(cover, capacity) {
   let top = 1;
-  for (const list of [cover.requested, cover.reserved, cover.active]) {
+  for (const list of [cover.requested, cover.reserved, cover.active, cover.whole]) {
     if (list) for (const v of list) if (v > top) top = v;
   }
   return (capacity && capacity.bytes < top * 3 ? Math.max(top, capacity.bytes) : top) * 1.04;
@@ -174,7 +180,8 @@ function drawFlags(g, cover, x, b, palette, at) {
 
 /** Draws all of it on `g`, an empty canvas; `brush` { from, to } in states, or null. */
 export function drawSkyline(g, { store, recording, look }, b, brush) {
-  const cover = recording.cover();
+  const cover = recording.left();
+  const { without, at } = store.get();
   const palette = look.palette();
   const capacity = recording.capacity();
   const y = { from: lowOf(cover), to: topOf(cover, capacity) };
@@ -187,5 +194,8 @@ export function drawSkyline(g, { store, recording, look }, b, brush) {
   if (brush) drawBrush(g, x.of(brush.from), x.of(brush.to), b, palette);
   if (capacity) drawCapacity(g, capacity, y, b, palette);
   if (!b.small) drawMarks(g, cover, x, b, palette);
-  drawFlags(g, cover, x, b, palette, store.get().at);
+  drawFlags(g, cover, x, b, palette, at);
+  if (!without) return;
+  align(g, 'left', 'top');
+  label(g, withoutText(without), b.left + 6, b.top + 18, palette);
 }

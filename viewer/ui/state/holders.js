@@ -33,9 +33,9 @@ function peek(holders, p) {
 
 function askLive(holders) {
   const { store, ask, look, status } = holders;
-  const { at, by } = store.get();
+  const { at, by, without } = store.get();
   const mine = ++holders.asked;
-  ask('live', { state: at, by: plainBy(by) }).then((live) => {
+  ask('live', { state: at, by: plainBy(by), without }).then((live) => {
     if (!live || mine !== holders.asked) return;
     holders.live = live;
     look.addNames(live.rows);

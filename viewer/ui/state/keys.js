@@ -20,6 +20,7 @@ export const table = [
   ['up', ['ArrowUp'], 'band above at the cursor'],
   ['down', ['ArrowDown'], 'band below at the cursor'],
   ['pin', ['Enter'], 'pin the band at the cursor'],
+  ['peel', ['Delete'], 'take out the row of Who in focus, or its largest; put it back'],
   ['fit-y', ['y'], 'fit the memory axis'],
   ['peak', ['p'], 'peak, then the next peaks'],
   ['oom', ['o'], 'next failed allocation'],

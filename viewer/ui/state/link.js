@@ -9,6 +9,7 @@ const VERSION = '1';
 const TEXT_MOST = 2000;
 const VIEWS = ['stack', 'groups', 'map', 'state', 'flame', 'leaks', 'diff', 'all', 'devices'];
 const BYS = [...GROUPINGS, 'birth'];
+const PEEL_MOST = 20000;
 
 /* Readers give undefined for what is no value of theirs. */
 function whole(text) {
@@ -65,6 +66,18 @@ function readMarks(text) {
   return text.split(',').map(Number).sort((a, b) => a - b);
 }
 
+/* [grouping, name, …] as JSON: names hold any text. */
+function readWithout(text) {
+  try {
+    const [by, ...names] = text.length <= PEEL_MOST ? JSON.parse(text) : [];
+    const good = GROUPINGS.includes(by) && by !== 'age' && names.length > 0
+      && names.every((name) => typeof name === 'string');
+    return good ? { by, names: [...new Set(names)] } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 const plain = (value) => String(value);
 const flag = {
   read: (text) => (text === '1' ? true : undefined),
@@ -83,6 +96,7 @@ const KEYS = {
   sel: { read: readSelection, write: ({ kind = 'a', id }) => `${kind}${id}` },
   q: { read: (text) => (text.length <= TEXT_MOST ? text : undefined), write: (q) => q || null },
   only: flag,
+  without: { read: readWithout, write: ({ by, names }) => JSON.stringify([by, ...names]) },
   range: { read: readPair, write: ({ a, b }) => `${a}-${b}` },
   sides: { read: (text) => (/^\d{1,4}\.\d{1,4}-\d{1,4}\.\d{1,4}$/.test(text) ? text : undefined),
     write: plain },

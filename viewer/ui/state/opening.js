@@ -76,7 +76,8 @@ async function showCover(opening, cover, state, given) {
   const limits = limitsOf(cover, recording.device());
   store.setLimits(limits);
   const { x, at } = firstState(limits);
-  store.move({ x, at, sel: null, range: null, marks: [], view: firstView(cover, state.view),
+  store.move({ x, at, sel: null, without: null, range: null, marks: [],
+    view: firstView(cover, state.view),
     ...(cover.complete !== false && !cover.has.stacks ? { by: 'size' } : {}),
     ...(given ? place.fitting(given) : null), ...done });
   opening.shown = store.get();

@@ -64,6 +64,9 @@ function fitting({ recording, note }, { ...given }) {
   const view = recording.views().find((one) => one.id === given.view);
   if (!view || closedReason(view, cover)) drop('view', `no view ${given.view} here`);
   if (!cover.by.includes(given.by)) drop('by', `no groups by ${given.by} here`);
+  if (given.without && !cover.by.includes(given.without.by)) {
+    drop('without', `no groups by ${given.without.by} here`);
+  }
   if (given.sel && given.sel.id >= cover.allocations) {
     drop('sel', `no allocation ${given.sel.id} here`);
   }

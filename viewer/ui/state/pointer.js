@@ -38,7 +38,7 @@ async function askPile(pointer, found) {
   const { H, y0 } = stage.picture();
   const low = y0 + (H - 1 - found.row) * found.perPixel;
   const pile = await ask('pile', { state: found.state, low, high: low + found.perPixel,
-    by: store.get().by });
+    by: store.get().by, without: store.get().without });
   if (!pile || pointer.over !== found || pile.count < 2) return;
   pointer.pile = pile;
   status.draw();

@@ -13,14 +13,27 @@ function capacityOf({ cap }, { capacityLeast: least }) {
   return least ? { bytes: least, name: `\u2265 ${bytes(least)}, from the OOM` } : null;
 }
 
-/** `learn(cover)` is for who asks for covers: opening.js. */
+/** The cover without what is taken out; until that is known, nothing of its curve. */
+function leftOf(cover, without, peel) {
+  if (!without) return cover;
+  const known = peel && JSON.stringify(peel.without) === JSON.stringify(without);
+  const { requested, peaks, state, bytes } = known ? peel : { requested: [], peaks: [] };
+  return { ...cover, whole: cover.requested, requested, active: null, peaks,
+    peak: known ? { state, bytes, ties: 1 } : null };
+}
+
+/** `learn(cover)` is for who asks for covers: opening.js; `peel(answer)` for peel.js. */
 export function createRecording(head, store) {
   let cover = noCover;
+  let peel = null;
   const file = () => head.files[store.get().file];
   return {
     head,
     learn: (next) => { cover = next; },
     cover: () => cover,
+    peel: (answer) => { peel = answer; },
+    /** The cover of what is left. */
+    left: () => leftOf(cover, store.get().without, peel),
     device: () => file().devices[store.get().dev] || {},
     fileName: () => file().name,
     capacity: () => capacityOf(store.get(), cover),

@@ -1,7 +1,8 @@
 // status.js - what the page tells of itself: on the status line, aloud, as an alarm.
 import { bytes, count, duration } from '../../core/model/human.js';
 import { byId } from '../draw/dom.js';
-import { groupText, lifeName, momentName, shown, tensorText, words } from '../draw/text.js';
+import { groupText, lifeName, momentName, shown, tensorText, withoutText,
+  words } from '../draw/text.js';
 import { gradeOf } from './told.js';
 
 /** Milliseconds from one saying to the next. */
@@ -31,14 +32,16 @@ function peakText({ cut, peak, requested }) {
 /** The state at the cursor: `event 12 · 1.2 s · 3.4 GiB requested · …`. */
 function statusText({ holding, store, recording }) {
   const live = holding();
-  const cover = recording.cover();
+  const cover = recording.left();
   if (!live) return '';
   const known = (value) => value !== null && value !== undefined;
+  const { without } = store.get();
   const grade = gradeOf(recording.head, store.get());
   return [
     (grade === 'D' ? 'grade D \u00b7 ' : '') + momentName(live.state, cover),
     known(live.time) && duration(live.time),
-    `${cover.startUnknown ? '\u2265 ' : ''}${bytes(live.bytes)} requested`,
+    `${cover.startUnknown ? '\u2265 ' : ''}${bytes(live.bytes)} requested` +
+      withoutText(without, ' '),
     known(live.active) && `${cover.activeExact ? '' : '~ '}${bytes(live.active)} active`,
     known(live.reserved) && `${bytes(live.reserved)} reserved`,
     `${count(live.count)} live`,

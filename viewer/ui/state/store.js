@@ -13,8 +13,8 @@ export function firstState(limits) {
     x: { mode: 'events', from, to },
     y: { from: 0, to: null },
     at: limitState(limits.first || 0, limits), by: 'site', sel: null, query: '', only: false,
-    cap: null, range: null, marks: [], sides: null, theme: null, patterns: false, folded: true,
-    wide: false,
+    without: null, cap: null, range: null, marks: [], sides: null, theme: null, patterns: false,
+    folded: true, wide: false,
   };
 }
 

@@ -3,7 +3,7 @@ import { bytes, count, share } from '../../core/model/human.js';
 import { button, choice, el, fill, perFrame } from '../draw/dom.js';
 import { align, prepare } from '../draw/draw.js';
 import { hatch } from '../draw/paint.js';
-import { baseName, eventName, shortened } from '../draw/text.js';
+import { baseName, eventName, shortened, withoutText } from '../draw/text.js';
 import { isPart } from '../state/span.js';
 import { findingsOf } from '../state/told.js';
 import { leaksOf } from './leaks.js';
@@ -103,14 +103,16 @@ function draw(flame) {
     tree.total[0] ? amount(flame, tree.total[0]) + ' = 100 %' : 'none';
   drawCanvas(flame);
   canvas.setAttribute('aria-label', `Flame graph, ${all}`);
-  fill(total, all + (store.get().query ? ' of what the filter matches' : '') +
+  const { query, without } = store.get();
+  fill(total, all + (query ? ' of what the filter matches' : '') +
+    (flame.chosen.of === 'diff' ? '' : withoutText(without, ' ')) +
     (flame.chosen.of === 'leaks' && isPart(recording.cover()) ? ' at the last event held' : ''));
   drawCrumbs(flame);
 }
 
 function update(flame) {
   const { store, recording, compared, chosen, top, asker } = flame;
-  const { at, range, query, file, dev } = store.get();
+  const { at, range, query, without, file, dev } = store.get();
   const { a, b } = range || { a: 0, b: recording.cover().states - 1 };
   const width = Math.max(100, flame.box.clientWidth - 16);
   chosen.of = flame.of.select.value = flame.subject.of;
@@ -118,7 +120,7 @@ function update(flame) {
   const sites = chosen.of === 'leaks' ? leaksOf(findingsOf(recording.head, store.get()))
     .map(({ evidence }) => evidence.culprit) : undefined;
   const args = { ...chosen, ...(differs ? null : { state: at, a, b }), sites, query,
-    only: query !== '', width, top };
+    only: query !== '', without: differs ? null : without, width, top };
   if (!asker.isNew([args, file, dev, differs && compared.key()])) {
     flame.soon();
     return;

@@ -2,10 +2,10 @@
 import { bytes } from '../../core/model/human.js';
 import { inkOn } from '../draw/colours.js';
 import { align, drawBandEdge, drawCursor, drawField, drawFlag, drawLevel, drawOutline, drawSpan,
-  drawXAxis, drawYAxis, label, line, yScale } from '../draw/draw.js';
+  drawXAxis, drawYAxis, font, label, line, yScale } from '../draw/draw.js';
 import { hatch } from '../draw/paint.js';
 import { runsOf } from '../draw/picture.js';
-import { cutTo, groupText, grouped } from '../draw/text.js';
+import { cutTo, groupText, grouped, withoutText } from '../draw/text.js';
 import { isPart } from '../state/span.js';
 import { bandAt, bandsHeight, drawBands, drawEdges, drawTicks } from './backdrop.js';
 
@@ -180,6 +180,15 @@ function drawAxes({ g, plot, box: b, y, state, palette, picture }) {
   line(g, b.left, bottom + 0.5, b.left + b.width, bottom + 0.5, palette.control);
 }
 
+/** What is taken out, so that no picture is taken for the whole. */
+function drawWithout({ g, box: b, state, palette }) {
+  g.save();
+  g.font = `bold ${font}`;
+  align(g, 'left', 'top');
+  label(g, withoutText(state.without), b.left + 6, b.top + 4, palette);
+  g.restore();
+}
+
 /** All that is drawn of a plot on `g`, an empty canvas of its size. */
 export function sceneOf(plot, g) {
   const { store, recording, look } = plot;
@@ -193,6 +202,10 @@ export function drawOver(g, plot) {
   const scene = sceneOf(plot, g);
   const { box, y, palette, picture } = scene;
   const memory = !plot.options.drawY;
+  const scene = { g, plot, look, cover: memory ? recording.left() : recording.cover(),
+    box: plot.box(), y: plot.yNow(), state: store.get(), palette: look.palette(),
+    picture: plot.exact() };
+  const { box, y, palette, picture } = scene;
   drawAxes(scene);
   if (memory) {
     drawBands(scene, bandsTop(plot));
@@ -207,5 +220,6 @@ export function drawOver(g, plot) {
   const cap = plot.recording.capacity();
   if (cap && memory) drawLevel(g, cap.bytes, y, box, cap.name, palette);
   drawFlags(scene);
+  if (memory && scene.state.without) drawWithout(scene);
   drawCursor(g, plot.pixelOf(scene.state.at), box, palette);
 }

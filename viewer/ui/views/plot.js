@@ -6,7 +6,7 @@ import { prepare, xScale, yScale } from '../draw/draw.js';
 import { makeInks, paintPicture } from '../draw/paint.js';
 import { bandsOf, columnOf, placeIn, runsOf } from '../draw/picture.js';
 import { areasOf } from '../draw/svg.js';
-import { eventName, shown } from '../draw/text.js';
+import { eventName, shown, withoutText } from '../draw/text.js';
 import { gestures } from './gesture.js';
 import { plainBy } from '../state/holders.js';
 import { drawBackdrop } from './backdrop.js';
@@ -32,11 +32,12 @@ function reachOf({ own, recording }, { mode, from, to }) {
 
 /** What the engine is asked for the picture of the state as it stands. */
 function argsOf(plot, ratio = pixelRatio()) {
-  const { x, y, by, query, only } = plot.store.get();
+  const { x, y, by, query, only, without } = plot.store.get();
   const { width, height } = plot.box();
   const fit = plot.own || y.to === null;
   return { x, W: Math.round(width * ratio), H: Math.round(height * ratio),
     y0: fit ? null : y.from, y1: fit ? null : y.to, by, query, only, reach: reachOf(plot, x),
+    without: plot.own ? null : without,
     ...(plot.options.args ? plot.options.args() : {}) };
 }
 
@@ -107,13 +108,14 @@ function paint(plot) {
 }
 
 /** `Allocations of run.pickle, cuda:0, peak 3.00 GiB, start to event 12`. */
-function nameOf({ op, store, recording }) {
-  const { x } = store.get();
-  const { peak, name } = recording.cover();
+function nameOf({ op, own, store, recording }) {
+  const { x, without } = store.get();
+  const { peak, name } = own ? recording.cover() : recording.left();
   const named = x.mode === 'time' ? [duration(x.from), duration(x.to)] :
     [eventName(x.from), eventName(x.to - 1)];
-  return shown(`${pictureWords[op] || 'Groups'} of ${recording.fileName()}, ${name || ''}, peak ` +
-    `${peak ? bytes(peak.bytes) : '-'}, ${named.join(' to ')}`);
+  return shown(`${pictureWords[op] || 'Groups'} of ${recording.fileName()}, ${name || ''}` +
+    `${own ? '' : withoutText(without, ', ')}, peak ${peak ? bytes(peak.bytes) : '-'}, ` +
+    named.join(' to '));
 }
 
 /** Draws the last picture where it lies now, and what lies over it. */

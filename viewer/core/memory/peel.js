@@ -1,0 +1,112 @@
+// peel.js - a device without some of its groups: the rows that stay, their curve and its peak.
+import { adjustAt, peakIn, pyramid, requested, windowOf } from './curves.js';
+import { columnsOf, once } from './device.js';
+import { known } from '../model/unpack.js';
+import { peaksOf, shownOf } from './summary.js';
+
+// Devices without groups that are kept: undo and redo go back and forth.
+const KEPT = 4;
+
+function peeled(d, { by, names }) {
+  const { model } = d;
+  const groups = d.grouping(by);
+  const out = Uint8Array.from(groups.names, (name) => (names.includes(name) ? 1 : 0));
+  const stays = new Uint8Array(model.alloc.rows);
+  for (let i = 0; i < stays.length; i++) stays[i] = 1 - out[groups.of[i]];
+  const left = { ...d, stays };
+  left.curve = once(() => requested(model, stays));
+  left.pyramid = once(() => pyramid(left.curve()));
+  left.peak = once(() => peakIn(left.pyramid(), ...windowOf(model)));
+  left.columns = (x, W) => columnsOf(left, x, W);
+  return left;
+}
+
+/** The device without the groups { by, names }, itself where that is null: curve, peak and columns
+ * are of the rows that stay (`stays`, a mask), groupings and their order remain.  What no
+ * allocation explains is of no group, and stays. */
+export function leftOf(d, without) {
+  if (!without) return d;
+  const key = JSON.stringify(without);
+  d.peels ??= new Map();
+  if (!d.peels.has(key)) {
+    if (d.peels.size >= KEPT) d.peels.delete(d.peels.keys().next().value);
+    d.peels.set(key, peeled(d, without));
+  }
+  return d.peels.get(key);
+}
+
+/** One mask of two, each of which may be missing. */
+export function both(a, b) {
+  if (!a || !b) return a ?? b ?? null;
+  return a.map((is, i) => is & b[i]);
+}
+
+/* What the groups hold at a state: { bytes, count }. */
+function takenAt({ model, stays }, p) {
+  const { rows, born, end, bytes } = model.alloc;
+  const taken = { bytes: 0, count: 0 };
+  for (let i = 0; i < rows && born[i] <= p; i++) {
+    if (stays[i] || end[i] <= p) continue;
+    taken.bytes += bytes[i];
+    taken.count++;
+  }
+  return taken;
+}
+
+/* The names of a stack that --drop looks into. */
+function namesOf({ stack, string }, s) {
+  return [stack.culprit ?? stack.site, stack.owner].map((ids) => (ids && s ? string[ids[s]] : ''));
+}
+
+/* Whether `--drop` of these names takes out the very same, and something: it drops the stacks whose
+ * line or owner contains one of them. */
+function isDropped({ model, stays }, { by, names }) {
+  const { rows, stack } = model.alloc;
+  if (!['site', 'owner'].includes(by) || !stack) return false;
+  const drops = Uint8Array.from({ length: model.stack.rows }, (_, s) =>
+    (namesOf(model, s).some((text) => names.some((name) => text.includes(name))) ? 1 : 0));
+  let dropped = 0;
+  for (let i = 0; i < rows; i++) {
+    if (stays[i] === drops[stack[i]]) return false;
+    dropped += 1 - stays[i];
+  }
+  return dropped > 0;
+}
+
+/* The requests that failed, with what is held without the groups when they are made, and the peak
+ * up to there: { state, bytes, held, peak }; not those that the groups made themselves. */
+function failedOf({ model, curve, pyramid: of }, { by, names }) {
+  const { oom, stack, string } = model;
+  const ids = by === 'site' ? stack.site ?? stack.culprit : stack[by];
+  const [from] = windowOf(model);
+  const list = [];
+  for (let i = 0; i < oom.rows; i++) {
+    const s = oom.stack?.[i] ?? 0;
+    if (s && ids && names.includes(string[ids[s]])) continue;
+    const state = oom.state[i];
+    const top = peakIn(of(), from, state + 1);
+    list.push({ state, bytes: known(oom.bytes?.[i]), held: curve()[state],
+      peak: { state: top, bytes: curve()[top] } });
+  }
+  return list;
+}
+
+/** {without}: the peak of what is left, and what it was `before`; what the groups held then
+ * (`taken`), and which of them are none here (`missing`); curve and peaks as of a cover; `failed`
+ * requests as above; whether `replay --drop` can be asked the same (`dropped`). */
+export function peel(d, { without }) {
+  const left = leftOf(d, without);
+  const curve = left.curve();
+  const [state, old] = [left.peak(), d.peak()];
+  const { names } = d.grouping(without.by);
+  const [from, past] = windowOf(d.model);
+  const part = past - from < d.model.states ? d.cover : null;
+  return {
+    without, state, bytes: curve[state], before: { state: old, bytes: d.curve()[old] },
+    taken: takenAt(left, old), missing: without.names.filter((name) => !names.includes(name)),
+    unattributed: adjustAt(d.model, state),
+    requested: Float64Array.from(part ? part.state : shownOf(left), (p) =>
+      (p >= from && p < past ? curve[p] : NaN)),
+    peaks: peaksOf(left), failed: failedOf(left, without), dropped: isDropped(left, without),
+  };
+}

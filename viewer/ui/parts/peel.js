@@ -1,0 +1,163 @@
+// peel.js - takes groups out of the picture: buttons in Who, and under it what the peak would be.
+import { bytes, count } from '../../core/model/human.js';
+import { button, el, fill } from '../draw/dom.js';
+import { eventName, groupText } from '../draw/text.js';
+import { plainBy } from '../state/holders.js';
+import { isPart } from '../state/span.js';
+
+const named = 3;
+
+/** What is taken out when a group is, or no longer is; of two groupings the newer one counts. */
+export function toggled(without, by, name) {
+  const names = without && without.by === by ? without.names : [];
+  const next = names.includes(name) ? names.filter((one) => one !== name) : [...names, name];
+  return next.length ? { by, names: next } : null;
+}
+
+/** A word of a command as a shell reads it. */
+export function quoted(text) {
+  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll('\'', '\'\\\'\'')}'`;
+}
+
+/** The command that gives the same peak, or null: it knows no page of some events.  Of its sites
+ * the first that matches a stack counts: a name goes before those that are a part of it. */
+function commandOf({ dropped, without }, { recording }) {
+  if (!dropped || isPart(recording.cover())) return null;
+  const { head, device, fileName } = recording;
+  const several = head.files.some(({ devices }) => devices.length > 1);
+  const drops = [...without.names].sort((a, b) => b.length - a.length)
+    .map((name) => ` --drop ${quoted(name)}`);
+  return `vramscope replay ${quoted(fileName())}${drops.join('')}` +
+    (several ? ` --device ${device().device}` : '');
+}
+
+/** `Without A, B and 2 more (by category) the peak would be 10.20 GiB at event 1 889 …`. */
+function peakText({ without, bytes: left, state, before }, { recording }) {
+  const { by, names } = without;
+  const here = isPart(recording.cover()) ? ' of the events here' : '';
+  const first = names.slice(0, named).map((name) => groupText(by, name));
+  const more = names.length - first.length;
+  return `Without ${first.join(', ')}${more ? ` and ${count(more)} more` : ''}` +
+    `${by === 'site' ? '' : ` (by ${by})`} the peak${here} would be ${bytes(left)} at ` +
+    `${eventName(state)} (${bytes(before.bytes - left)} less)`;
+}
+
+/** Of the requests that failed the one that needs most: what it would take, against what there
+ * is.  Requested bytes alone do not tell that it fits. */
+function failedText({ failed }, { recording }) {
+  const capacity = recording.capacity();
+  const made = failed.filter((one) => one.bytes !== null);
+  if (!capacity || !recording.cover().ooms.length) return '';
+  if (!failed.length) {
+    return 'The request that failed would not be made: it is of what is taken out.';
+  }
+  if (!made.length) return '';
+  const { state, bytes: wanted, held } = made.reduce((a, b) =>
+    (b.held + b.bytes > a.held + a.bytes ? b : a));
+  const over = held + wanted - capacity.bytes;
+  const of = recording.cover().capacityLeast === capacity.bytes ?
+    `the ${bytes(capacity.bytes)} that the failure shows` : `a ${capacity.name}`;
+  return `With the ${bytes(wanted)} that failed at ${eventName(state)} it would then be ` +
+    `${bytes(held + wanted)}, ` + (over > 0 ? `still ${bytes(over)} more than ${of}.` :
+    `within ${of}: it may fit, but for rounding and fragmentation, which a replay knows.`);
+}
+
+function buttons(peel, command) {
+  const { store, place } = peel;
+  const { by, names } = store.get().without;
+  const put = (left) => store.jump({ without: left.length ? { by, names: left } : null });
+  return el('div', { class: 'buttons' },
+    button('undo', () => put(names.slice(0, -1)), { title: 'put back what was taken out last' }),
+    button('put all back', () => put([])),
+    command ? button('copy command', () => place.copy('command', command)) : null);
+}
+
+function show(peel, got) {
+  const { host, node, recording } = peel;
+  const command = commandOf(got, peel);
+  const failed = failedText(got, peel);
+  const whatIf = recording.device().oom?.what_if;
+  host.append(node);
+  fill(node, el('p', null, el('strong', { text: peakText(got, peel) })),
+    el('p', { class: 'muted', text: `held at the old peak: ${bytes(got.taken.bytes)} in ` +
+      `${count(got.taken.count)} allocation${got.taken.count === 1 ? '' : 's'}` }),
+    failed && el('p', { text: failed }),
+    whatIf && el('p', { class: 'muted', text: `with all of it, what if: ${whatIf}` }),
+    command && el('p', null, el('span', { class: 'muted', text: 'in a terminal: ' }),
+      el('code', { text: command })),
+    buttons(peel, command));
+  node.hidden = false;
+}
+
+/** Takes out only what this recording has. */
+function answer(peel, got, aloud) {
+  const { store, recording, status, redraw } = peel;
+  const { without, missing } = got;
+  if (missing.length) {
+    const names = without.names.filter((name) => !missing.includes(name));
+    status.note(`no ${missing.map((name) => groupText(without.by, name)).join(', ')} here to ` +
+      'take out');
+    store.move({ without: names.length ? { by: without.by, names } : null });
+    return;
+  }
+  recording.peel(got);
+  show(peel, got);
+  if (aloud) status.note(peakText(got, peel));
+  redraw();
+}
+
+function update(peel, aloud) {
+  const { store, node, asker, status, redraw } = peel;
+  const { without, file, dev } = store.get();
+  if (!asker.isNew([without, file, dev])) return;
+  if (without) {
+    asker.ask('peel', { without }, (got) => {
+      if (store.get().without) answer(peel, got, aloud);
+    });
+    return;
+  }
+  if (node.hidden) return;
+  node.hidden = true;
+  if (aloud) status.note('all is put back');
+  redraw();
+}
+
+/** Takes the group out, or puts it back. */
+function toggle({ store, status }, name) {
+  const { by, without } = store.get();
+  const plain = plainBy(by);
+  if (without && without.by !== plain) status.note(`what was taken out by ${without.by} is back`);
+  store.jump({ without: toggled(without, plain, name) });
+}
+
+/** The same by key: the row that has the focus, or else the largest that is left. */
+function toggleAt(peel, focus) {
+  const { host, store, status, holding } = peel;
+  const row = focus.closest('tr[data-row]');
+  const own = row && host.contains(row) && row.querySelector('[data-peel]');
+  const largest = holding()?.rows[0];
+  if (own) own.click();
+  else if (!largest || store.get().by === 'age') status.note('nothing here can be taken out');
+  else toggle(peel, largest.name);
+}
+
+/** The column of Who: a button for each group.  Ages are counted to the cursor, and thus none. */
+function columnOf(peel) {
+  return { id: 'peel', name: '', fixed: true, value: (row) => (row.out ? 'out' : ''),
+    explain: 'take a row out of the picture, to see what the peak would be without it',
+    cell: ({ key, name, out }) => {
+      const { by } = peel.store.get();
+      const act = out ? 'put back' : 'take out';
+      return key < 0 || by === 'age' ? null : button(out ? '+' : '\u2212',
+        () => toggle(peel, name), { class: 'plain', 'aria-pressed': String(Boolean(out)), 'data-peel': '',
+          title: `${act}: Delete`, 'aria-label': `${act} ${groupText(by, name)}` });
+    } };
+}
+
+/** `holding()`: who holds the memory at the cursor, or null; `redraw()` draws what is of all. */
+export function createPeel(host, { store, newAsker, recording, place, status, holding, redraw }) {
+  const peel = { host, store, recording, place, status, holding, redraw, asker: newAsker(),
+    node: el('div', { class: 'peel', hidden: true }) };
+  return { column: columnOf(peel), update: (aloud) => update(peel, aloud),
+    toggle: (focus) => toggleAt(peel, focus) };
+}
