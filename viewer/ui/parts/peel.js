@@ -149,7 +149,8 @@ function columnOf(peel) {
       const { by } = peel.store.get();
       const act = out ? 'put back' : 'take out';
       return key < 0 || by === 'age' ? null : button(out ? '+' : '\u2212',
-        () => toggle(peel, name), { class: 'plain', 'aria-pressed': String(Boolean(out)), 'data-peel': '',
+        () => toggle(peel, name), { class: 'plain',
+          'aria-pressed': String(Boolean(out)), 'data-peel': '',
           title: `${act}: Delete`, 'aria-label': `${act} ${groupText(by, name)}` });
     } };
 }

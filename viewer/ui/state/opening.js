@@ -65,8 +65,8 @@ function changesSince(before, state) {
   return Object.fromEntries(Object.entries(state).filter(([key, one]) => one !== before[key]));
 }
 
-/** Begins where something failed or at the peak, with the whole recording, but for what `given` says
- * and what a person has done since it was shown before. */
+/** Begins where something failed or at the peak, with the whole recording, but for what `given`
+ * says and what a person has done since it was shown before. */
 async function showCover(opening, cover, state, given) {
   const { store, recording, status, stage, place, overview, holders } = opening;
   const { head } = recording;

@@ -192,7 +192,8 @@ function drawWithout({ g, box: b, state, palette }) {
 /** All that is drawn of a plot on `g`, an empty canvas of its size. */
 export function sceneOf(plot, g) {
   const { store, recording, look } = plot;
-  return { g, plot, look, cover: recording.cover(), box: plot.box(), y: plot.yNow(),
+  const cover = plot.options.drawY ? recording.cover() : recording.left();
+  return { g, plot, look, cover, box: plot.box(), y: plot.yNow(),
     state: store.get(), palette: look.palette(), picture: plot.exact(), pixelOf: plot.pixelOf,
     avoid: plot.pixelOf(store.get().at) };
 }
@@ -202,10 +203,6 @@ export function drawOver(g, plot) {
   const scene = sceneOf(plot, g);
   const { box, y, palette, picture } = scene;
   const memory = !plot.options.drawY;
-  const scene = { g, plot, look, cover: memory ? recording.left() : recording.cover(),
-    box: plot.box(), y: plot.yNow(), state: store.get(), palette: look.palette(),
-    picture: plot.exact() };
-  const { box, y, palette, picture } = scene;
   drawAxes(scene);
   if (memory) {
     drawBands(scene, bandsTop(plot));
