@@ -11,7 +11,7 @@ from pages import EXAMPLES
 
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 THEMES = ["light", "dark"]
-VIEWS = ("stack", "groups", "map", "state", "flame", "leaks", "diff")
+VIEWS = ("stack", "groups", "map", "state", "flame", "leaks", "diff", "steps")
 
 
 @pytest.fixture(scope="module")

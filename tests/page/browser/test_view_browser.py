@@ -63,7 +63,7 @@ def test_the_page_opens_on_the_failure_else_on_the_peak(browser, tmp_path, path)
 
 def test_views_open_by_their_keys(browser, tmp_path):
     page = opened(browser, ROOT / "examples/fragmentation.pickle", tmp_path)
-    for key in "2345671":
+    for key in "23456781":
         pressed(page, key, "[...document.querySelectorAll('[role=tab]')].some((tab) => tab.getAttribute('aria-selected') === 'true'"
                   " && tab.textContent.trim().startsWith('%s'))" % key)
     pressed(page, "?", "document.getElementById('help').open")

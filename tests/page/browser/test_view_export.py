@@ -43,7 +43,7 @@ def shown(pages, path, view, more=""):
     return page
 
 
-@pytest.mark.parametrize("view", ["map", *some([], ["groups", "flame", "stack", "state", "diff"])])
+@pytest.mark.parametrize("view", ["map", *some([], ["groups", "flame", "stack", "state", "diff", "steps"])])
 def test_png_once_and_twice_as_large(pages, view):
     page = shown(pages, EXAMPLES / "fragmentation.pickle", view)
     sizes = []
@@ -80,6 +80,17 @@ def test_svg_of_these_is_vector(pages, view):
     drawn = list(root.iter(SVG + "path")) + list(root.iter(SVG + "rect"))
     assert len(drawn) > 5
     assert len({node.get("fill") for node in drawn}) > 2
+
+
+def test_svg_of_steps_has_all_curves(pages):
+    page = shown(pages, EXAMPLES / "fragmentation.pickle", "steps", "&theme=light")
+    root = svg_of(page)
+    assert root.find(".//" + SVG + "image") is None
+    thick = [node.get("stroke") for node in root.iter(SVG + "path") if node.get("stroke-width") == "2.5"]
+    faint = [node for node in root.iter(SVG + "path") if node.get("stroke-opacity") == "0.55"]
+    problem = page.ask("getComputedStyle(document.documentElement).getPropertyValue('--problem').trim()")
+    assert thick == [problem] and len(faint) == 12
+    assert "step 12 16.19 GiB" in [node.text for node in root.iter(SVG + "text")]
 
 
 @pytest.mark.parametrize("view", some(["map"], ["stack", "map"]))
@@ -128,6 +139,16 @@ def test_rows_as_csv_and_json_are_the_table(pages):
     name, text = saved(page, "Rows: requested", "CSV")
     counts = [int(row["count"]) for row in csv.DictReader(io.StringIO(text))]
     assert counts == sorted(counts, reverse=True)
+
+
+def test_rows_of_steps_are_those_of_steps(pages):
+    page = shown(pages, EXAMPLES / "leak.pickle", "steps")
+    name, text = saved(page, "Rows: Steps", "CSV")
+    steps = run("steps", "--json", EXAMPLES / "leak.pickle", expect=0).json()["devices"][0]["result"]["steps"]
+    got = [(row["name"], int(row["peak_bytes"]), int(row["peak_event"]), int(row["start_bytes"]))
+           for row in csv.DictReader(io.StringIO(text))]
+    assert name == "leak-steps.csv" and got == [("step %d" % n, b["peak_bytes"], b["peak_event"], b["live_bytes"])
+                                               for n, b in enumerate(steps["boundaries"], 1)]
 
 
 @pytest.mark.long

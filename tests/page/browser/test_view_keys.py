@@ -44,7 +44,7 @@ def page(pages):
 
 
 def test_views(page):
-    names = {"2": "groups", "3": "map", "4": "state", "5": "flame", "6": "leaks", "7": "diff", "1": "stack"}
+    names = {"2": "groups", "3": "map", "4": "state", "5": "flame", "6": "leaks", "7": "diff", "8": "steps", "1": "stack"}
     for key, name in names.items():
         pressed(page, key, "location.hash.includes('view=%s&')" % name)
         page.wait("document.querySelector('[role=tab][aria-selected=true] kbd').textContent === '%s'" % key)
@@ -92,6 +92,36 @@ def test_peak_oom_steps(page):
     for key in ("{", "}"):
         changed(page, key, lambda p: p.state().get("range"))
         page.wait("!document.getElementById('range').hidden")
+
+
+def test_step_keys_select_one_step_then_on_and_back(pages):
+    ranges = lambda p: p.state().get("range")  # noqa: E731
+    page = pages(EXAMPLES / "train.pickle", fragment="#v=1&at=55")
+    page.settled()
+    assert changed(page, "]", at) == (55, 1187)
+    # From the beginning of a step that very step, then on by one; back is undone by no key but U.
+    assert changed(page, "}", ranges)[1] == "1187-2217"
+    assert changed(page, "}", ranges)[1] == "1187-3240"
+    page.press("}")
+    page.says("#status-note", "there are no more steps")
+    assert changed(page, "{", ranges)[1] == "55-3240"
+    changed(page, "Escape", ranges)
+    assert changed(page, "{", ranges)[1] == "1187-2217"
+    assert changed(page, "{", ranges)[1] == "55-2217"
+    changed(page, "Escape", ranges)
+    # Before the first step it is the first, from the middle of one all of it.
+    changed(page, "[", at)
+    for _ in range(3):
+        page.press(",")
+    page.wait("document.getElementById('status-text').textContent.startsWith('event 51 ')")
+    assert changed(page, "}", ranges)[1] == "55-1186"
+    changed(page, "Escape", ranges)
+    for _ in range(4):
+        page.press(".")
+    page.wait("document.getElementById('status-text').textContent.startsWith('event 55 ')")
+    assert changed(page, "}", ranges)[1] == "55-1186"
+    changed(page, "f", span)
+    assert span(page) == (55, 1187)
 
 
 @pytest.mark.long
@@ -219,7 +249,7 @@ def test_keys_named_in_the_dialog_are_those_that_work(page):
     page.wait("document.getElementById('help').open")
     listed = page.ask("[...document.querySelectorAll('#help table:first-of-type tr')].flatMap((row) =>"
                       " [...row.querySelectorAll('kbd')].map((k) => k.textContent))")
-    table = ("? / N Shift+N 1 2 3 4 5 6 7 G Shift+G \u2190 \u2192 , . A J D L W I + = S K - \u2191 \u2193 Enter Delete Y P O"
+    table = ("? / N Shift+N 1 2 3 4 5 6 7 8 G Shift+G \u2190 \u2192 , . A J D L W I + = S K - \u2191 \u2193 Enter Delete Y P O"
              " [ ] { } M Shift+M F Home U Backspace Shift+U X C Shift+C E Ctrl+P T Shift+K H Shift+W Esc R F6").split()
     assert sorted(listed) == sorted(table)
 

@@ -536,7 +536,7 @@ def test_a_page_of_some_events_says_which(browser, tmp_path):
     shown.press("p")
     shown.wait("document.querySelector('#status-text').textContent.includes('peak of the events here')")
     assert "hold" not in shown.text("#alarm")
-    for key in "2345671":
+    for key in "23456781":
         shown.press(key)
         shown.ask("new Promise((done) => setTimeout(done, 300))")
     shown.press("x")
@@ -583,7 +583,7 @@ def test_a_page_of_the_start_alone_says_so(browser, tmp_path):
     shown = opened(browser, page, "#v=1")
     shown.wait("document.querySelector('#card').textContent.includes('holds the start alone, and none of')")
     shown.wait("document.querySelector('#status-text').textContent.startsWith('start')")
-    for key in "2345671":
+    for key in "23456781":
         shown.press(key)
         shown.ask("new Promise((done) => setTimeout(done, 300))")
     finished(shown)
@@ -602,7 +602,7 @@ def test_a_page_kept_small_says_what_it_goes_without(browser, tmp_path):
     assert "times" in trust and "addresses" in trust
     closed = tabs(shown)
     assert "Address map" not in closed and "State" not in closed and closed["Flame"] == closed["Stack"] == ""
-    for key in "1234567":
+    for key in "12345678":
         shown.press(key)
         shown.ask("new Promise((done) => setTimeout(done, 400))")
     shown.press("1")

@@ -4,6 +4,7 @@ import { rangeFacts } from './range.js';
 import { groupRows, grouping, liveAt, pileBetween } from './live.js';
 import { leftOf, peel } from './peel.js';
 import { rowFacts } from './row.js';
+import { steps } from './steps.js';
 
 const PILE_MOST = 200;
 
@@ -128,4 +129,5 @@ export const answers = {
   pile,
   peel,
   row: (d, { id, state }) => rowFacts(d, id, stateOf(d, state)),
+  steps,
 };

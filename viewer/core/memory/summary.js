@@ -10,7 +10,7 @@ const KIND = { step: 0, phase: 1, annotation: 2 };
 const EVENT = { unmap: 3, snapshot: 5, retry: 6 };
 
 /** Marks of a kind: {first, last, name}. Steps without a name are numbered. */
-function marksOf(model, kind) {
+export function marksOf(model, kind) {
   const { mark, string } = model;
   const list = [];
   for (let i = 0; i < mark.rows; i++) {

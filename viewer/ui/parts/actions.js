@@ -2,6 +2,7 @@
 import { byId } from '../draw/dom.js';
 import { columnOf } from '../draw/picture.js';
 import { actionOf } from '../state/keys.js';
+import { marked } from '../state/marks.js';
 import { panned, revealed, zoomed } from '../state/span.js';
 import { stackText } from './details.js';
 import { nextGrouping } from './panels.js';
@@ -60,6 +61,18 @@ function stepAt(steps, at) {
   return found;
 }
 
+/** The step at the cursor, or else next to it, as a range; a range reaches on to the end of the
+ * next step, or back to the beginning of the one before; null where there is none. */
+function extended(steps, { range, at }, by) {
+  const { a, b } = range ?? { a: at, b: at };
+  const here = range ? null : steps.find(({ first, last }) => first <= at && at <= last);
+  const next = by > 0 ? steps.find(({ last }) => last > b) :
+    steps.findLast(({ first }) => first < a);
+  if (range) return next ? { a: Math.min(a, next.first), b: Math.max(b, next.last) } : null;
+  const { first, last } = here ?? next ?? steps[by > 0 ? steps.length - 1 : 0];
+  return { a: first, b: last };
+}
+
 function moveStep({ store, recording, travel, status }, by, extend) {
   const { steps } = recording.cover();
   const state = store.get();
@@ -67,15 +80,14 @@ function moveStep({ store, recording, travel, status }, by, extend) {
     status.note('no steps were found');
     return;
   }
-  const from = extend && state.range ? (by > 0 ? state.range.b : state.range.a) : state.at;
-  const i = stepAt(steps, from) + by;
-  const step = steps[Math.min(Math.max(0, i), steps.length - 1)];
-  if (!extend) {
-    travel.goTo(step.first);
+  if (extend) {
+    const range = extended(steps, state, by);
+    if (range) store.jump({ range });
+    else status.note('there are no more steps');
     return;
   }
-  const range = state.range || { a: from, b: from };
-  store.jump({ range: by > 0 ? { a: range.a, b: step.last } : { a: step.first, b: range.b } });
+  const i = stepAt(steps, state.at) + by;
+  travel.goTo(steps[Math.min(Math.max(0, i), steps.length - 1)].first);
 }
 
 function moveBand({ stage, pointer }, by) {
@@ -86,14 +98,6 @@ function moveBand({ stage, pointer }, by) {
   const next = at < 0 ? (by > 0 ? 0 : bands.length - 1) : Math.min(Math.max(0, at + by),
     bands.length - 1);
   pointer.pass(bands[next], true);
-}
-
-/** A is the earlier of two marks, wherever the two are named. */
-function mark({ store }) {
-  const { marks, at } = store.get();
-  const next = marks.length >= 2 ? [at] : [...marks, at].sort((a, b) => a - b);
-  const range = next.length === 2 ? { a: next[0], b: next[1] } : store.get().range;
-  store.jump({ marks: next, range });
 }
 
 /** Closes what lies over the page; false when nothing does. */
@@ -160,7 +164,7 @@ function perform(on, action, event) {
     peak: () => nextPeak(on), oom: () => nextOom(on),
     'step-back': () => moveStep(on, -1, false), 'step-on': () => moveStep(on, 1, false),
     'step-extend-back': () => moveStep(on, -1, true), 'step-extend': () => moveStep(on, 1, true),
-    mark: () => mark(on), unmark: () => store.jump({ marks: [] }),
+    mark: () => store.jump(marked(state, state.at)), unmark: () => store.jump({ marks: [] }),
     'zoom-selection': () => travel.zoomToSelection(), home: () => travel.wholeX(),
     undo: () => store.undo() || status.note('nothing to undo'),
     redo: () => store.redo() || status.note('nothing to redo'),

@@ -9,6 +9,7 @@ const mouse = [
   ['Shift-drag, middle-drag', 'pan'],
   ['wheel', 'zoom at the pointer; Alt-wheel zooms memory; Shift-wheel pans'],
   ['double-click', 'zoom to the life of the band; on an axis: fit'],
+  ['click two steps', 'what changed between their peaks; a double-click zooms to one'],
   ['drag on the overview', 'move, resize or draw the brush'],
   ['one finger, two, long press', 'pan, zoom, select a range'],
 ];

@@ -6,6 +6,9 @@ import { shortened, withoutText } from '../draw/text.js';
 
 const margin = { left: 66, right: 118, top: 8, bottom: 34, phases: 12 };
 const wide = 700;
+/** Pixels of a mark below which it fades, and those that the number of a step takes. */
+const narrow = 4;
+const numberRoom = 36;
 
 /** Where the curves lie in a canvas; `phases`: a row of them is below. */
 export function boxOf(width, height, phases) {
@@ -90,26 +93,41 @@ function drawNames(g, cover, scale, box, palette) {
   }
 }
 
-function drawBand(g, mark, top, scale, box, palette, odd) {
-  const a = Math.max(box.left, scale.of(mark.first));
-  const b = Math.min(box.left + box.width, scale.of(mark.last + 1));
-  if (b <= a) return;
-  g.fillStyle = odd ? palette.raised : palette.free;
-  g.fillRect(a, top, b - a, 13);
-  line(g, a, top, a, top + 13, palette.control);
-  const most = Math.floor((b - a - 8) / 7);
-  if (most < 3) return;
+/** Marks in a row, narrow ones faded; of steps without room for their names every tenth, hundredth
+ * and so on has its number. */
+function drawBands(g, marks, top, scale, box, palette) {
+  const right = box.left + box.width;
+  const bands = marks.map((mark, i) => ({ mark, i, a: Math.max(box.left, scale.of(mark.first)),
+    b: Math.min(right, scale.of(mark.last + 1)) })).filter(({ a, b }) => b > a);
+  for (const { i, a, b } of bands) {
+    g.globalAlpha = Math.min(1, (b - a) / narrow);
+    g.fillStyle = i % 2 ? palette.raised : palette.free;
+    g.fillRect(a, top, b - a, 13);
+    line(g, a, top, a, top + 13, palette.control);
+  }
+  g.globalAlpha = 1;
   g.fillStyle = palette.text;
   align(g, 'left', 'middle');
-  g.fillText(shortened(mark.name, most), a + 4, top + 7);
+  for (const { mark, a, b } of bands) {
+    const most = Math.floor((b - a - 8) / 7);
+    const text = most < 3 ? numberOf(mark, box.width / marks.length) : shortened(mark.name, most);
+    const fits = a + 4 + g.measureText(text).width < right;
+    if (text && fits) g.fillText(text, a + 4, top + 7);
+  }
+}
+
+/** The number of a step, where it is one of those that have room; `pixels` for each. */
+function numberOf({ name }, pixels) {
+  const [, number] = /^step (\d+)$/.exec(name) ?? [];
+  return number % 10 ** Math.ceil(Math.log10(numberRoom / pixels)) === 0 ? number : '';
 }
 
 function drawMarks(g, cover, scale, box, palette) {
   const top = box.top + box.height + 2;
   const outer = cover.steps.length ? cover.steps : cover.annotations ?? [];
-  outer.forEach((mark, i) => drawBand(g, mark, top, scale, box, palette, i % 2));
+  drawBands(g, outer, top, scale, box, palette);
   const phases = cover.phases.filter((mark) => scale.k * (mark.last - mark.first) >= 1);
-  if (phases.length) phases.forEach((m, i) => drawBand(g, m, top + 14, scale, box, palette, i % 2));
+  drawBands(g, phases, top + 14, scale, box, palette);
   const at = phases.length ? top + 28 : top + 16;
   for (const [state, kind] of cover.mallocs) {
     const x = Math.round(scale.of(state)) + 0.5;

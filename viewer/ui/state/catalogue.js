@@ -9,11 +9,12 @@ const catalogue = [
   { id: 'flame', key: '5', title: 'Flame', op: 'tree' },
   { id: 'leaks', key: '6', title: 'Leaks', op: 'leaks' },
   { id: 'diff', key: '7', title: 'Diff', op: 'diff' },
+  { id: 'steps', key: '8', title: 'Steps', op: 'steps' },
   { id: 'all', key: '0', title: 'All', op: 'covers' },
   { id: 'devices', key: '', title: 'All devices', op: 'covers' },
 ];
 
-const timelines = new Set(['stack', 'groups', 'map', 'leaks']);
+const timelines = new Set(['stack', 'groups', 'map', 'leaks', 'steps']);
 
 /** The views that are of no single device. */
 export const ofMany = new Set(['all', 'devices']);

@@ -7,7 +7,8 @@ import { GROUPINGS } from '../../core/memory/live.js';
 
 const VERSION = '1';
 const TEXT_MOST = 2000;
-const VIEWS = ['stack', 'groups', 'map', 'state', 'flame', 'leaks', 'diff', 'all', 'devices'];
+const VIEWS = ['stack', 'groups', 'map', 'state', 'flame', 'leaks', 'diff', 'steps', 'all',
+  'devices'];
 const BYS = [...GROUPINGS, 'birth'];
 const PEEL_MOST = 20000;
 

@@ -22,7 +22,7 @@ function pass(pointer, id, aloud = false) {
     if (!d || pointer.passing !== id) return;
     passed(pointer, d);
     const line = d.site || d.owner || 'no stack';
-    if (aloud) status.aloud(`${words(d.category)}, ${bytes(d.bytes)}, ${line}`);
+    if (aloud) status.speak(() => `${words(d.category)}, ${bytes(d.bytes)}, ${line}`);
   }, status.failed);
 }
 

@@ -66,11 +66,11 @@ function announce(status) {
   }, Math.max(20, status.spoken + between - performance.now()));
 }
 
-/** The state at the cursor to who listens: as it is when it is said. */
-function speak(status) {
-  const state = () => shown(statusText(status));
-  status.unspoken = [...status.unspoken.filter((text) => !text.ofState), state];
-  state.ofState = true;
+/** A place to who listens, by default the state at the cursor: as it is when it is said. */
+function speak(status, place = () => statusText(status)) {
+  const said = () => shown(place());
+  status.unspoken = [...status.unspoken.filter((text) => !text.ofState), said];
+  said.ofState = true;
   announce(status);
 }
 
@@ -105,11 +105,7 @@ export function createStatus({ store, recording, look, holding, hovering }) {
     unspoken: [] };     // and what is to be said
   return {
     draw: () => draw(status),
-    speak: () => speak(status),
-    aloud: (text) => {
-      status.unspoken.push(() => shown(text));
-      announce(status);
-    },
+    speak: (place) => speak(status, place),
     note: (text) => note(status, text),
     say: (text) => {
       status.said = text;

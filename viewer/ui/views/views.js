@@ -7,6 +7,7 @@ import { createLeaks } from './leaks.js';
 import { createAll, createDevices } from './many.js';
 import { createMap } from './map.js';
 import { createPlot } from './plot.js';
+import { createSteps } from './steps.js';
 import { createTimeline } from './timeline.js';
 
 /** Makers by the ids of the catalogue: `make(id, host)`.  `covers()`: those of all devices. */
@@ -35,6 +36,8 @@ export function createViews({ store, ask, newAsker, covers, recording, look, com
     leaks: (host) => createLeaks(host, { store, recording, look, newAsker, showFlame }),
     diff: (host) => createDiff(host, { store, ask, covers, recording, look, compared, status,
       showFlame }),
+    steps: (host) => createSteps(host, { store, recording, look, status, newAsker,
+      setAxis: travel.setAxis }),
     all: (host) => createAll(host, { store, head, look, covers, failed, capacityBox }),
     devices: (host) => createDevices(host, { store, head, look, covers, failed }),
   };
