@@ -169,13 +169,13 @@ def test_curves_lie_over_one_another_above_their_figures(pages):
     assert [abs(size(row[1]) - b["peak_bytes"]) < 1 << 23 for row, b in zip(rows, steps)] == [True] * 5
     assert rows[1][5] == rows[1][6] == "+250.00 MiB" and rows[0][6] == "-"
     assert "backward 2.52 GiB" in rows[1][9] and rows[1][10] == "ProfilerStep#1"
-    assert page.ask(DRAWN % "problem") == page.ask(DRAWN % "focus") == 0, "nothing stands out, so nothing says so"
+    assert page.ask(DRAWN % "problem") == page.ask(DRAWN % "match") == 0, "nothing stands out, so nothing says so"
     assert "stands out" not in page.text("#view > :not([hidden])")
 
 
 def test_the_outlier_and_what_failed_have_their_colours(pages):
     page = opened(pages, made(9))
-    assert page.ask(DRAWN % "focus") > 100 and page.ask(DRAWN % "problem") == 0
+    assert page.ask(DRAWN % "match") > 100 and page.ask(DRAWN % "problem") == 0
     page.says("#view > :not([hidden]) .bar", "One step stands out: step 4, ProfilerStep#3 reaches 371.00 MiB, "
               "91.50 MiB above the median")
     assert [row[0] for row in page.ask(ROWS) if "stands out" in row[0]] == ["step 4 stands out"]
@@ -340,17 +340,17 @@ def test_a_page_of_some_events_says_which_steps_it_lacks(pages):
     assert [row[0] for row in page.ask(ROWS)] == ["step 2", "step 3"]
 
 
-# What is written on the overview, and how faint the bands below it are.
+# What is written on the plot, and how faint the bands below it are.
 WRITTEN = """
   self.texts = []; self.faint = [];
   const { fillText, fillRect } = CanvasRenderingContext2D.prototype;
-  const isThere = (g) => g.canvas.parentNode?.id === 'overview';
+  const isThere = (g) => g.canvas.parentNode?.className.startsWith('plot');
   CanvasRenderingContext2D.prototype.fillText = function (...given) {
     if (isThere(this)) self.texts.push(given[0]);
     fillText.apply(this, given);
   };
   CanvasRenderingContext2D.prototype.fillRect = function (...given) {
-    if (isThere(this) && given[3] === 13) self.faint.push(this.globalAlpha);
+    if (isThere(this) && given[3] === 13) self.faint.push([given[1], this.globalAlpha]);
     fillRect.apply(this, given);
   };
 """
@@ -358,11 +358,13 @@ WRITTEN = """
 
 @pytest.mark.parametrize("steps, named, faint", [(9, ["step 1", "step 9"], False), (60, ["10", "50"], False),
                                                  (500, ["100", "400"], True)])
-def test_bands_of_the_overview_say_what_they_have_room_for(pages, steps, named, faint):
+def test_bands_below_the_plot_say_what_they_have_room_for(pages, steps, named, faint):
     page = pages(made(steps), before=lambda page: page.send("Page.addScriptToEvaluateOnNewDocument", source=WRITTEN))
     page.settled()
     texts = page.ask("self.texts")
     assert set(named) <= set(texts)
     numbers = {int(text) for text in texts if text.isdigit()}
     assert all(n % (100 if faint else 10) == 0 for n in numbers)
-    assert page.ask("self.faint.length") > steps and (page.ask("Math.min(...self.faint)") < 1) == faint
+    faints = page.ask("self.faint")
+    of_steps = [alpha for y, alpha in faints if y == min(y for y, _ in faints)]
+    assert len(of_steps) >= steps and (min(of_steps) < 1) == faint

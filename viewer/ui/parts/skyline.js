@@ -1,14 +1,13 @@
 // skyline.js - draws the whole recording: curves, capacity, bands, ticks, flags, and the brush.
 import { windowOf } from '../../core/memory/curves.js';
+import { drawBandRow } from '../draw/bands.js';
 import { align, drawFlag, drawYAxis, label, line, xScale, yScale } from '../draw/draw.js';
 import { hatch } from '../draw/paint.js';
-import { shortened, withoutText } from '../draw/text.js';
+import { withoutText } from '../draw/text.js';
 
 const margin = { left: 66, right: 118, top: 8, bottom: 34, phases: 12 };
 const wide = 700;
 /** Pixels of a mark below which it fades, and those that the number of a step takes. */
-const narrow = 4;
-const numberRoom = 36;
 
 /** Where the curves lie in a canvas; `phases`: a row of them is below. */
 export function boxOf(width, height, phases) {
@@ -93,33 +92,12 @@ function drawNames(g, cover, scale, box, palette) {
   }
 }
 
-/** Marks in a row, narrow ones faded; of steps without room for their names every tenth, hundredth
- * and so on has its number. */
+/** Marks in a row, those that are in sight. */
 function drawBands(g, marks, top, scale, box, palette) {
-  const right = box.left + box.width;
-  const bands = marks.map((mark, i) => ({ mark, i, a: Math.max(box.left, scale.of(mark.first)),
-    b: Math.min(right, scale.of(mark.last + 1)) })).filter(({ a, b }) => b > a);
-  for (const { i, a, b } of bands) {
-    g.globalAlpha = Math.min(1, (b - a) / narrow);
-    g.fillStyle = i % 2 ? palette.raised : palette.free;
-    g.fillRect(a, top, b - a, 13);
-    line(g, a, top, a, top + 13, palette.control);
-  }
-  g.globalAlpha = 1;
-  g.fillStyle = palette.text;
-  align(g, 'left', 'middle');
-  for (const { mark, a, b } of bands) {
-    const most = Math.floor((b - a - 8) / 7);
-    const text = most < 3 ? numberOf(mark, box.width / marks.length) : shortened(mark.name, most);
-    const fits = a + 4 + g.measureText(text).width < right;
-    if (text && fits) g.fillText(text, a + 4, top + 7);
-  }
-}
-
-/** The number of a step, where it is one of those that have room; `pixels` for each. */
-function numberOf({ name }, pixels) {
-  const [, number] = /^step (\d+)$/.exec(name) ?? [];
-  return number % 10 ** Math.ceil(Math.log10(numberRoom / pixels)) === 0 ? number : '';
+  const bands = marks.map(({ name, first, last }, i) => ({ name, i,
+    a: Math.max(box.left, scale.of(first)),
+    b: Math.min(box.left + box.width, scale.of(last + 1)) })).filter(({ a, b }) => b > a);
+  drawBandRow(g, bands, marks.length, top, box, palette);
 }
 
 function drawMarks(g, cover, scale, box, palette) {

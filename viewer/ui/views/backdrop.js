@@ -1,7 +1,7 @@
 // backdrop.js - what lies behind a picture of memory and on its edges: grid, steps, reserved, sum.
 import { ticks } from '../draw/axis.js';
+import { drawBandRow } from '../draw/bands.js';
 import { align, label, line, yScale } from '../draw/draw.js';
-import { cutTo } from '../draw/text.js';
 
 const bandHeight = 14;
 const leastBand = 4;        // pixels of a step from which on it has an edge and a name
@@ -153,20 +153,11 @@ export function drawTicks({ g, box: b, cover, palette, pixelOf }) {
 
 /** Steps and phases by name in rows below `top`. */
 export function drawBands(scene, top) {
-  const { g, box: b, cover, palette } = scene;
+  const { g, box, cover, palette } = scene;
   bandRows(cover).forEach((row, k) => {
-    const y = top + k * bandHeight;
-    const faint = b.width / row.length < leastBand;
-    row.forEach((mark, i) => {
-      const at = pixelsOf(scene, mark);
-      if (!at) return;
-      const x = Math.round(at[0]) + 0.5;
-      if (!faint) line(g, x, y, x, y + 9, palette.control);
-      else if (i % 100) return;
-      g.fillStyle = palette.muted;
-      align(g, 'left', 'middle');
-      const text = cutTo(g, mark.name, faint ? b.width : at[1] - at[0] - 8);
-      if (text) g.fillText(text, at[0] + 4, y + 6);
-    });
+    const bands = row.map((mark, i) => ({ name: mark.name, i, at: pixelsOf(scene, mark) }))
+      // What is too narrow for a pixel would only blacken the row.
+      .filter(({ at }) => at && (k === 0 || at[1] - at[0] >= 1)).map(({ name, i, at: [a, b] }) => ({ name, i, a, b }));
+    drawBandRow(g, bands, row.length, top + k * bandHeight, box, palette);
   });
 }
