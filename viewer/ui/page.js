@@ -19,6 +19,7 @@ import { hearKeys } from './parts/actions.js';
 import { createCard } from './parts/card.js';
 import { createDetails } from './parts/details.js';
 import { createExport } from './parts/export.js';
+import { createFilm } from './parts/film.js';
 import { createHeader } from './parts/header.js';
 import { createHelp } from './parts/help.js';
 import { createOom } from './parts/oom.js';
@@ -46,7 +47,7 @@ function createState(head, engine, link, later) {
   };
   const look = createLook();
   const status = createStatus({ store, recording, look, holding: () => holders.live(),
-    hovering: () => pointer.hovering() });
+    hovering: () => pointer.hovering(), happened: () => later.film.said() });
   const stage = createStage({ store, recording, note: status.note, drawTabs,
     make: (id, host) => later.views.make(id, host),
     pictured: () => {
@@ -84,10 +85,11 @@ function createParts(page, covers) {
   const who = createWho(byId('who'), { store, recording, look, find, peel });
   const range = createRange(byId('range'), { store, newAsker, recording, find, zoomToSelection });
   const oom = createOom(byId('oom'), { store, recording, find, goTo });
+  const film = createFilm(byId('film'), { store, newAsker, recording, travel, list: oom.list });
   const { failed } = status;
   const { print } = createPrinting({ place, settings, stage, holders, overview, who, range,
     failed });
-  return { search, overview, details, who, range, oom, peel, print,
+  return { search, overview, details, who, range, oom, peel, film, print,
     readout: createReadout(byId('readout')),
     header: createHeader({ store, head: recording.head }),
     card: createCard(byId('card'), { store, recording, find, follow: travel.follow }),
@@ -114,7 +116,8 @@ function createPage(head, engine, link) {
       page.range.update();
       page.oom.update();
       page.peel.update(false);
-    } });
+      page.film.update();
+    }, updateFilm: () => page.film.update() });
   return page;
 }
 
@@ -150,6 +153,7 @@ function changed(page, state, before, kind) {
   page.range.update();
   page.oom.update();
   page.peel.update(kind === 'jump' || kind === 'undo');
+  page.film.update();
   page.search.update(state, before);
   stage.update(state, before);
   status.draw();

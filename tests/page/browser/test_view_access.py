@@ -42,7 +42,7 @@ def test_no_violation_in_any_view(pages, axe, theme):
 
 
 @pytest.mark.parametrize("theme", some(["dark"], THEMES))
-@pytest.mark.parametrize("what", ["pinned", "peeled", "report", *some([], ["keys", "table", "export", "checks"])])
+@pytest.mark.parametrize("what", ["pinned", "peeled", "report", "failure", *some([], ["keys", "table", "export", "checks"])])
 def test_no_violation_in_what_opens(pages, axe, what, theme):
     path = scripts.make("late_streams") if what == "checks" else EXAMPLES / "oom.pickle"
     more = {"pinned": "&sel=a40&q=cat:activation&range=9-2000", "peeled": "&without=%5B%22category%22,%22activation%22%5D"}.get(what, "")
@@ -54,6 +54,7 @@ def test_no_violation_in_what_opens(pages, axe, what, theme):
              "pinned": (None, "document.getElementById('details').classList.contains('pinned')"
                               " && !document.getElementById('range').hidden"),
              "peeled": (None, "document.querySelector('.peel:not([hidden])') !== null && document.querySelector('#who tr.out') !== null"),
+             "failure": ("o", "document.querySelector('#film .problem[aria-current]') !== null"),
              "report": (None, "!document.getElementById('report').hidden"),
              "checks": (None, "document.getElementById('dialog').open")}[what]
     if shown[0]:

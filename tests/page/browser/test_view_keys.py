@@ -223,13 +223,13 @@ def test_theme_patterns_table_export_help(page):
 
 
 def test_focus_moves_through_the_page(page):
-    where = "['top', 'overview', 'view', 'card', 'details', 'who'].find((id) => document.getElementById(id)" \
+    where = "['top', 'overview', 'view', 'card', 'details', 'who', 'film'].find((id) => document.getElementById(id)" \
             ".contains(document.activeElement))"
     page.press("Home")
     page.press("Escape")
     page.wait("document.getElementById('overview').hidden && document.getElementById('details').hidden")
-    for before, order in ([], ["top", "view", "card", "who"]), \
-            (["w", "w"], ["top", "overview", "view", "details", "who"]):
+    for before, order in ([], ["top", "view", "card", "who", "film"]), \
+            (["w", "w"], ["top", "overview", "view", "details", "who", "film"]):
         page.ask("document.activeElement.blur(); 0")
         for key in before:
             page.press(key)
@@ -238,7 +238,7 @@ def test_focus_moves_through_the_page(page):
             page.press("ArrowUp")
             pressed(page, "Enter", "document.getElementById('details').classList.contains('pinned')")
         seen = []
-        for key in ("r", "r", "F6", "F6", "r", "r"):
+        for key in ("r", "r", "F6", "F6", "r", "r", "r"):
             page.press(key)
             seen.append(page.ask(where))
         assert set(seen) == set(order), (order, seen)
@@ -251,7 +251,7 @@ def test_keys_named_in_the_dialog_are_those_that_work(page):
     page.wait("document.getElementById('help').open")
     listed = page.ask("[...document.querySelectorAll('#help table:first-of-type tr')].flatMap((row) =>"
                       " [...row.querySelectorAll('kbd')].map((k) => k.textContent))")
-    table = ("? / N Shift+N 1 2 3 4 5 6 7 8 G Shift+G \u2190 \u2192 , . A J D L W I + = S K - \u2191 \u2193 Enter Delete Y P O"
+    table = ("? / N Shift+N 1 2 3 4 5 6 7 8 G Shift+G \u2190 \u2192 , . Space A J D L W I + = S K - \u2191 \u2193 Enter Delete Y P O"
              " [ ] { } M Shift+M F Home U Backspace Shift+U X C Shift+C E Ctrl+P T Shift+K H Shift+W Esc R F6").split()
     assert sorted(listed) == sorted(table)
 

@@ -339,8 +339,9 @@ function column(table, name, row, none) {
   return table && table[name] && row < table.rows ? table[name][row] : none;
 }
 
-/* One bar for each segment mapped at p; mappings of one segment lie end to end. */
-function barsAt(model, p) {
+/** One bar for each segment mapped at p, without what lies in it; mappings of one segment lie end
+ * to end.  `places` are of ranges: the bar, and where in it. */
+export function barsAt(model, p) {
   const { range } = model;
   const bars = new Map();
   const places = new Map();

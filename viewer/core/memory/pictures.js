@@ -2,6 +2,7 @@
 // make once of a device (map, shades, the last searches) they keep on it.
 import { adjustAt, at, heldState, leastAdjust } from './curves.js';
 import { eventsAround, mapExtent, mapRowsWork, mapWork, segmentsAt } from './address.js';
+import { changedBar, momentsWork, toldEvents } from './moments.js';
 import { churnColumns, bornIn, survivors } from './range.js';
 import { diffRows, matched } from './diff.js';
 import { expressionsOf, parse, run } from './query.js';
@@ -376,7 +377,8 @@ async function diff(d, { a, b, by, pair = null }, other, tables) {
 }
 
 /* {state, by}: the segments at a state; each block says its group, which paints it, and `pin` of a
- * segment is the largest of them, with the name of its tensor, else its site. */
+ * segment is the largest of them, with the name of its tensor, else its site. `changed` are those
+ * that the event before it has changed. */
 function segments(d, { state, by }) {
   const { of } = d.grouping(named(by));
   const sites = d.grouping('site');
@@ -391,7 +393,16 @@ function segments(d, { state, by }) {
       bar.pin = { ...bar.pin, name: tensorName(d.model, row) || sites.names[sites.of[row]] };
     }
   }
+  for (const event of eventsAround(d.model, state, 2)) {
+    const bar = event.state === state ? changedBar(d.model, event, bars) : null;
+    if (bar) bar.changed = true;
+  }
   return { state, bars };
+}
+
+/* {state, n}: the events about a state, with the segments that they changed. */
+function* moments(d, { state, n }) {
+  return { state, rows: yield* momentsWork(d, state, n) };
 }
 
 /** Operations by name, for createEngine. `match` is as matchStrings, or a promise of that. */
@@ -414,8 +425,8 @@ export function createPictureOps(match = matchStrings) {
     groups: searching(groups),
     map: searching(map),
     state: segments,
-    events: (d, { state, n }) => ({ state, rows: eventsAround(d.model, state, n)
-      .map((event) => ({ ...event, name: event.row < 0 ? '' : tensorName(d.model, event.row) })) }),
+    events: (d, { state, n }) => ({ state, rows: toldEvents(d, state, n) }),
+    moments,
     tree: (d, args, other) => (args.of === 'diff' ? treeDiffed(args, other) :
       searching(tree)(d, args)),
     leaks,

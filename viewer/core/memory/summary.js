@@ -1,7 +1,7 @@
 // summary.js - what the page shows of a whole device: its curves in columns, marks, flags, lists.
 import { at, leastAdjust, peakIn, sumsIn, tiesAt, windowOf } from './curves.js';
 import { isBefore } from './live.js';
-import { known } from '../model/unpack.js';
+import { refusedAt } from './moments.js';
 import { shownStates } from './columns.js';
 
 const COLUMNS = 2048;
@@ -115,8 +115,7 @@ function whole(d) {
     peaks: peaksOf(d),
     time: model.time && past - from > 1
       ? [model.time[from], Math.max(model.time[from] + 1, model.time[past - 1])] : null,
-    ooms: Array.from({ length: oom.rows }, (_, i) => ({ state: oom.state[i],
-      bytes: known(oom.bytes?.[i]), free: known(oom.free?.[i]) })),
+    ooms: Array.from({ length: oom.rows }, (_, i) => refusedAt(model, i)),
     steps: marksOf(model, KIND.step), phases: marksOf(model, KIND.phase),
     annotations: marksOf(model, KIND.annotation),
     // Every second kind gives back: segment_free, segment_unmap.

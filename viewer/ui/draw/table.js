@@ -2,7 +2,7 @@
 import { bytes, delta } from '../../core/model/human.js';
 import { button, el, fill, isPrinting, perFrame } from './dom.js';
 
-const rowHeight = 26;
+export const rowHeight = 26;
 const spare = 12;
 const onPaper = 40;
 
@@ -70,11 +70,14 @@ function inSight(box) {
   return [box.scrollTop + Math.max(0, from - top), Math.max(0, to - from) || 400];
 }
 
-/** The `length` rows of a box: those in sight are made by `one(i)`, the others are empty space; on
- * paper the first ones. */
+/** Which of the `length` rows of a box are made; on paper the first ones. */
+function madeRows(box, length) {
+  return isPrinting() ? [0, Math.min(onPaper, length)] : visibleRows(...inSight(box), length);
+}
+
+/** The `length` rows of a box: those in sight are made by `one(i)`, the others are empty space. */
 export function rowsInSight(box, length, columns, one) {
-  const [from, to] = isPrinting() ? [0, Math.min(onPaper, length)] :
-    visibleRows(...inSight(box), length);
+  const [from, to] = madeRows(box, length);
   return [spacer(from, columns), Array.from({ length: to - from }, (_, i) => one(from + i)),
     isPrinting() ? null : spacer(length - to, columns)];
 }
@@ -128,7 +131,9 @@ export function createTable(host, given, options) {
   const box = el('div', { class: 'rows', tabindex: 0, role: 'group',
     'aria-label': options.caption },
     el('table', null, caption, el('thead', null, head), body, foot));
-  const all = { rows: [], order: [], total: null, sort: options.sort || null, chosen: null };
+  const all = { rows: [], order: [], total: null, sort: options.sort || null, chosen: null,
+    made: '' };
+  const inPlace = () => madeRows(box, all.order.length).join();
   host.append(box);
 
   function one(row) {
@@ -145,6 +150,7 @@ export function createTable(host, given, options) {
 
   /* What has the focus keeps it: the same button of the same row. */
   function draw() {
+    all.made = inPlace();
     const { activeElement: focus } = document;
     const row = body.contains(focus) && focus.closest('tr[data-key]');
     const place = row && keysOf(row).indexOf(focus);
@@ -180,7 +186,8 @@ export function createTable(host, given, options) {
     arrange();
   }
 
-  followSight(box, draw);
+  // What has the focus in a row is lost when the row is made again.
+  followSight(box, () => { if (inPlace() !== all.made) draw(); });
   return { set, draw, node: box, columns, rows: () => all.order,
     caption: () => caption.textContent };
 }

@@ -1,14 +1,14 @@
 // actions.js - what the keys do, one function per action of the table in keys.js.
 import { byId } from '../draw/dom.js';
 import { columnOf } from '../draw/picture.js';
-import { actionOf } from '../state/keys.js';
+import { actionOf, widgets } from '../state/keys.js';
 import { marked } from '../state/marks.js';
 import { panned, revealed, zoomed } from '../state/span.js';
 import { stackText } from './details.js';
 import { nextGrouping } from './panels.js';
 
 const factor = 1.5;
-const places = ['top', 'overview', 'view', 'card', 'details', 'who'];
+const places = ['top', 'overview', 'view', 'card', 'details', 'who', 'film'];
 
 /** The middle of a zoom by key: the cursor when it is in sight, else the middle. */
 function zoomPoint({ x, at }) {
@@ -110,8 +110,9 @@ function closeDialog() {
   return true;
 }
 
-function escape({ store, search }) {
+function escape({ store, search, film }) {
   const state = store.get();
+  if (film.stop()) return;
   if (closeDialog()) return;
   if (state.wide) store.move({ wide: false });
   else if (state.query) search.find('', false);
@@ -156,6 +157,7 @@ function perform(on, action, event) {
     view: () => stage.openByKey(event.key), group: () => group(1), 'group-back': () => group(-1),
     left: () => moveColumn(on, -far), right: () => moveColumn(on, far),
     'event-back': () => event1(-1), 'event-on': () => event1(1),
+    play: () => on.film.toggle(),
     'pan-left': () => pan(-0.1), 'pan-right': () => pan(0.1),
     'zoom-in': () => zoomBy(on, factor), 'zoom-out': () => zoomBy(on, 1 / factor),
     peel: () => on.peel.toggle(event.target),
@@ -185,16 +187,17 @@ function hearKey(on, event) {
   const dialog = node.closest && node.closest('dialog[open]');
   const action = actionOf(event, { single: on.settings.single,
     field: node.matches('input, textarea, select') || Boolean(dialog),
-    widget: node.matches('button, a, [role="separator"], [role="treeitem"]') });
+    widget: node.matches(widgets) });
   if (!action || (dialog && action !== 'escape')) return;
+  if (action === 'play' && !on.film.isShown()) return;
   event.preventDefault();
   perform(on, action, event);
 }
 
 /** Hears the keys of the page; there is one for most of what can be done. */
 export function hearKeys({ store, recording, stage, travel, pointer, search, place, settings,
-  status, help, exporting, peel, print }) {
+  status, help, exporting, peel, print, film }) {
   const on = { store, recording, stage, travel, pointer, search, place, settings, status, help,
-    exporting, peel, print };
+    exporting, peel, print, film };
   document.addEventListener('keydown', (event) => hearKey(on, event));
 }

@@ -1,11 +1,13 @@
 // oom.js - why a request failed, where the cursor stands on one: verdict, numbers, what lay free.
 import { bytes, count, poolName } from '../../core/model/human.js';
 import { button, el, fill } from '../draw/dom.js';
+import { rowOf } from '../draw/events.js';
 import { createTable } from '../draw/table.js';
 import { eventName, words } from '../draw/text.js';
 import { termOf } from '../state/terms.js';
 import { explainButton } from './explain.js';
 
+const listed = 10;
 const figures = [['request', 'requested'], ['device_free', 'free on the card'],
   ['reserved', 'reserved'], ['active', 'active'], ['pending', 'pending'],
   ['internal_free', 'free in its pool and stream'], ['largest_usable', 'largest usable piece'],
@@ -67,12 +69,18 @@ function holdersOf({ must_go: must }, find) {
     more > 0 && `, and ${count(more)} more lines`);
 }
 
+/** What was asked for; of a known line with its name first. */
+function askedBy({ site, bytes: size }) {
+  return el('p', null, site ? [el('strong', { text: site }), ` asked for ${bytes(size)}`] :
+    `${bytes(size)} was asked for; no stack was recorded`);
+}
+
 /** The last failure, of which all is known. */
 function wholeOf(told, find) {
   const about = told.exact ? '' : '~';
   return [el('p', null, el('strong', { text: told.text })), holdersOf(told, find),
     placesTable(told),
-    el('p', { text: `${numbersOf(told, about)}${told.site ? ' \u00b7 by ' + told.site : ''}` }),
+    el('p', { text: numbersOf(told, about) }),
     el('p', { class: 'muted', text: `sure: ${told.sure}` }),
     told.what_if && el('p', { class: 'muted', text: `what if: ${told.what_if}` }),
     testsOf(told, about)];
@@ -97,11 +105,13 @@ function show(host, panel, oom) {
     '`vramscope oom` says of it. Who held the memory stands below. Stranded is free memory that ' +
     'its neighbours keep from being returned; servable the largest request that needs no new ' +
     'memory.'), map && button('map', () => store.jump({ view: 'map' }))),
-  last ? wholeOf(told, find) : partOf(oom, told, panel));
+  askedBy(oom), last ? wholeOf(told, find) : partOf(oom, told, panel),
+  el('h3', { text: 'The last events' }), panel.events);
 }
 
 /** The panel beside the picture; a selected range takes its place. */
 export function createOom(host, { store, recording, find, goTo }) {
+  const events = el('ol', { class: 'events', 'aria-label': 'The last events' });
   let made = '';
   function update() {
     const { at, range, file, dev } = store.get();
@@ -111,7 +121,10 @@ export function createOom(host, { store, recording, find, goTo }) {
     const key = [file, dev, at].join();
     if (why.hidden || key === made) return;
     made = key;
-    show(host, { store, recording, find, goTo }, oom);
+    show(host, { store, recording, find, goTo, events }, oom);
   }
-  return { update };
+  return { update,
+    /** Events up to a failure: the last ones stand in its panel. */
+    list: (rows) => fill(events, rows.slice(-listed).map((event) => el('li', null,
+      button(rowOf(event), () => goTo(event.state), { class: 'plain' })))) };
 }

@@ -13,6 +13,7 @@ export const table = [
   ['right', ['ArrowRight'], 'cursor one column to the right, Shift ten'],
   ['event-back', [','], 'one event back'],
   ['event-on', ['.'], 'one event on'],
+  ['play', [' '], 'play or pause the last moments before a failed allocation'],
   ['pan-left', ['a', 'j'], 'pan 10 % to the left'],
   ['pan-right', ['d', 'l'], 'pan 10 % to the right'],
   ['zoom-in', ['w', 'i', '+', '='], 'zoom in at the cursor'],
@@ -48,9 +49,12 @@ export const table = [
 ];
 
 const byKey = new Map(table.flatMap(([action, keys]) => keys.map((key) => [key, action])));
+/** What has keys of its own. */
+export const widgets = 'button, a, summary, [role="separator"], [role="treeitem"]';
+
 const inField = new Set(['Escape', 'F6']);
 const ownKeys = new Set(['Enter', 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Home',
-  'Backspace']);
+  'Backspace', ' ']);
 
 /**
  * The action of a key, or null.  `event`: key, shiftKey, ctrlKey, altKey, metaKey;
@@ -72,7 +76,7 @@ export function actionOf(event, place) {
 export function keyNames(keys) {
   const arrows = { ArrowLeft: '\u2190', ArrowRight: '\u2192', ArrowUp: '\u2191',
     ArrowDown: '\u2193',
-    Escape: 'Esc' };
+    Escape: 'Esc', ' ': 'Space' };
   return keys.map((key) => arrows[key] ||
     (/^[A-Z]$/.test(key) ? 'Shift+' + key : /^[a-z]$/.test(key) ? key.toUpperCase() : key));
 }

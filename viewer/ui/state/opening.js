@@ -82,6 +82,8 @@ async function showCover(opening, cover, state, given) {
     ...(given ? place.fitting(given) : null), ...done });
   opening.shown = store.get();
   if (cover.problem) status.failed(cover.problem);
+  // What it takes of the picture's room it has from now on.
+  opening.updateFilm();
   // At once: the next frame may come after the parser's next part of the page.
   overview.redraw();
   // A picture that is painted before its colours are known would be painted twice.
@@ -110,6 +112,7 @@ async function showDevice(opening, state, given) {
   showEmpty(empty);
   if (empty) {
     recording.learn(noCover);
+    opening.updateFilm();
     return;
   }
   const mine = ++opening.count;
@@ -132,11 +135,12 @@ async function showDevice(opening, state, given) {
   opening.updateSide();
 }
 
-/** `drawTop(state)` draws what stands above the picture, `updateSide()` what stands beside it. */
+/** `drawTop(state)` draws what stands above the picture, `updateSide()` what stands beside it,
+ * `updateFilm()` the strip below it. */
 export function createOpening({ store, ask, recording, look, status, stage, holders, place,
-  overview, drawTop, updateSide }) {
+  overview, drawTop, updateSide, updateFilm }) {
   const opening = { store, ask, recording, look, status, stage, holders, place, overview, drawTop,
-    updateSide, count: 0, shown: null };
+    updateSide, updateFilm, count: 0, shown: null };
   /** The report stays when the data cannot be read. */
   return { openDevice: async (state, given) => {
     try {

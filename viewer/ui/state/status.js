@@ -67,7 +67,8 @@ function announce(status) {
 }
 
 /** A place to who listens, by default the state at the cursor: as it is when it is said. */
-function speak(status, place = () => statusText(status)) {
+function speak(status, place = () => [status.happened(), statusText(status)].filter(Boolean)
+  .join('. ')) {
   const said = () => shown(place());
   status.unspoken = [...status.unspoken.filter((text) => !text.ofState), said];
   said.ofState = true;
@@ -94,9 +95,10 @@ function failed(status, error) {
 }
 
 /** `holding()`: who holds the memory at the cursor, or null; `hovering()`: { over, pile, passed },
- * what is known of the point under the pointer. */
-export function createStatus({ store, recording, look, holding, hovering }) {
-  const status = { store, recording, look, holding, hovering,
+ * what is known of the point under the pointer; `happened()`: the event before the cursor, where
+ * it is to be said. */
+export function createStatus({ store, recording, look, holding, hovering, happened }) {
+  const status = { store, recording, look, holding, hovering, happened,
     said: '',           // of the point under the pointer, by a view that is no plot
     pending: false,     // a picture is being made
     note: '', noting: 0, // what the page has to say, and the timer of its end

@@ -5,8 +5,9 @@ import { cssOf, rgbFor } from '../draw/colours.js';
 import { button, el, fill, perFrame } from '../draw/dom.js';
 import { prepare } from '../draw/draw.js';
 import { hatch } from '../draw/paint.js';
-import { followSight, rowsInSight } from '../draw/table.js';
-import { eventName, shortened, words } from '../draw/text.js';
+import { followSight, rowHeight, rowsInSight } from '../draw/table.js';
+import { rowOf } from '../draw/events.js';
+import { eventName, words } from '../draw/text.js';
 import { plainBy } from '../state/holders.js';
 
 const leastBar = 40;
@@ -43,6 +44,17 @@ function drawPart(g, part, x, w, look, sel) {
     g.strokeStyle = palette.hatch;
     g.strokeRect(x + 0.5, 0.5, Math.max(1, w - 1), barHeight - 1);
   }
+}
+
+/** A bar from its start to its end, framed where the last event changed it. */
+function drawSegment(g, { parts, bytes: size, changed }, width, look, sel) {
+  const scale = width / Math.max(1, size);
+  for (const part of parts) drawPart(g, part, part.at * scale, part.bytes * scale, look, sel);
+  if (!changed) return;
+  g.strokeStyle = look.palette().text;
+  g.lineWidth = 2;
+  g.strokeRect(1, 1, width - 2, barHeight - 2);
+  g.lineWidth = 1;
 }
 
 /** A bar of core/memory/address.js as parts from its start to its end, gaps as free memory. */
@@ -82,7 +94,7 @@ export function segmentOf(bar, device) {
     pool: bar.pool ? poolName((device.pools || [])[bar.pool]) : 'default',
     stream: (device.streams || [])[bar.stream] || '-',
     stranded: Math.max(0, bar.free - empty), returnable: bar.flags & 2 ? 0 : empty,
-    estimate: bar.estimate, parts: partsOf(bar), pin: bar.pin };
+    estimate: bar.estimate, changed: Boolean(bar.changed), parts: partsOf(bar), pin: bar.pin };
 }
 
 /** Segments in groups of one pool and stream, in the order of the bars. */
@@ -105,13 +117,13 @@ function partName(part) {
 
 function createBar(segment, width, { store, look, pointer, say }) {
   const canvas = el('canvas', { class: 'segment', role: 'img',
-    'aria-label': `${bytes(segment.bytes)} at ${segment.address}, ${bytes(segment.use)} in use` });
+    'aria-label': `${bytes(segment.bytes)} at ${segment.address}, ${bytes(segment.use)} in use` +
+      (segment.changed ? ', changed by this event' : '') });
   canvas.style.setProperty('width', width + 'px');
   canvas.style.setProperty('height', barHeight + 'px');
   const g = prepare(canvas, width, barHeight);
   const scale = width / Math.max(1, segment.bytes);
-  for (const part of segment.parts) drawPart(g, part, part.at * scale, part.bytes * scale, look,
-    store.get().sel);
+  drawSegment(g, segment, width, look, store.get().sel);
   const partAt = (event) => segment.parts.find((part) => event.offsetX >= part.at * scale &&
     event.offsetX < (part.at + part.bytes) * scale);
   canvas.addEventListener('pointermove', (event) => {
@@ -132,8 +144,9 @@ function createBar(segment, width, { store, look, pointer, say }) {
 }
 
 function segmentRow(segment, largest, room, kinds, page) {
-  return el('tr', null, el('td', null, createBar(segment, barWidth(segment.bytes, largest, room),
-    page)),
+  const width = barWidth(segment.bytes, largest, room);
+  return el('tr', { class: segment.changed ? 'changed' : null },
+    el('td', null, createBar(segment, width, page)),
     ...[segment.bytes, segment.use, segment.free, segment.largest].map((n) => el('td',
       { class: 'number', text: bytes(n) })),
     el('td', { class: 'number', text: count(segment.blocks) }),
@@ -165,18 +178,23 @@ function createSegments(box, page) {
       segmentRow(rows[i], largest, room, kinds, page))));
   };
   followSight(box, draw);
-  return (rows, largest) => {
+  /** So that the segment that changed is in sight. */
+  const reveal = () => {
+    const at = shown.rows.findIndex(({ changed }) => changed) * rowHeight;
+    const room = box.clientHeight - 3 * rowHeight;
+    if (at >= 0) box.scrollTop = Math.min(Math.max(box.scrollTop, at - room), at);
+  };
+  return (rows, largest, isNew) => {
     Object.assign(shown, { rows, largest, kinds: rows.some(({ kind }) => kind) });
     fill(box, rows.length ? table : el('p', { text: 'Nothing is mapped at this moment.' }));
     draw();
+    if (isNew) reveal();
   };
 }
 
 function eventRow(event, at, { travel, pointer }) {
-  const size = event.bytes === null ? '' : ' ' + bytes(event.bytes);
-  const text = words(event.kind) + size + (event.name ? '  ' + shortened(event.name, 80) : '');
   return el('li', { class: event.state === at ? 'now' : null },
-    button(`${eventName(event.state)}  ${text}`, () => {
+    button(rowOf(event), () => {
       travel.goTo(event.state);
       if (event.row >= 0) pointer.pin(event.row);
     }, { class: 'plain' }));
@@ -201,10 +219,7 @@ function drawingOf(pools, { store, look }) {
       const width = name ? 0 : barWidth(row.bytes, largest, room);
       g.save();
       g.translate(8, 4 + i * (barHeight + 4));
-      for (const part of name ? [] : row.parts) {
-        drawPart(g, part, part.at * width / row.bytes, part.bytes * width / row.bytes, look,
-          store.get().sel);
-      }
+      if (!name) drawSegment(g, row, width, look, store.get().sel);
       g.fillStyle = look.palette().text;
       g.fillText(name || `${bytes(row.bytes)}, ${bytes(row.use)} in use, largest free ` +
         bytes(row.largest), name ? 0 : width + 8, barHeight / 2);
@@ -225,6 +240,7 @@ export function createAllocator(host, { store, recording, look, pointer, travel,
   let last = null;
   let rows = [];
   let drawnFor = null;
+  let drawnFrom = null;
 
   /** Rows are made once for each answer. */
   function take(got) {
@@ -243,7 +259,8 @@ export function createAllocator(host, { store, recording, look, pointer, travel,
       el('span', { class: 'muted', text: `${count(last.bars.length)} segments` +
         (recording.cover().states < 2 ? '. Recording was not enabled; this is one moment, ' +
         'not a history.' : '') }));
-    show(rows, largestOf(rows));
+    show(rows, largestOf(rows), drawnFrom !== last);
+    drawnFrom = last;
   }
 
   function drawEvents(list, at) {
