@@ -45,7 +45,7 @@ def test_no_violation_in_any_view(pages, axe, theme):
 @pytest.mark.parametrize("what", ["pinned", "peeled", "report", "failure", *some([], ["keys", "table", "export", "checks"])])
 def test_no_violation_in_what_opens(pages, axe, what, theme):
     path = scripts.make("late_streams") if what == "checks" else EXAMPLES / "oom.pickle"
-    more = {"pinned": "&sel=a40&q=cat:activation&range=9-2000", "peeled": "&without=%5B%22category%22,%22activation%22%5D"}.get(what, "")
+    more = {"pinned": "&sel=a40&q=cat:activation&range=9-2000", "peeled": "&by=category&without=%5B%22category%22,%22activation%22%5D"}.get(what, "")
     page = pages(path, fragment="#v=1&theme=%s%s" % (theme, more))
     page.settled()
     shown = {"keys": ("?", "document.getElementById('help').open"),

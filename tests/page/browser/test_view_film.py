@@ -133,7 +133,7 @@ def test_the_page_opens_with_the_failure_in_sight_and_does_not_move(pages):
     page = pages(OOM, before=lambda page: page.send("Page.addScriptToEvaluateOnNewDocument", source=spy))
     cells(page)
     page.settled()
-    now(page, 3160)
+    now(page, 3161)
     assert page.ask(IN_SIGHT % "li:last-child button") and page.ask(IN_SIGHT % "[aria-current]")
     assert page.ask("[...tops]") == [page.box("#film")[1]]
 
@@ -382,8 +382,6 @@ def test_without_a_failure_there_is_no_strip_and_space_is_the_browsers(pages):
 
 def test_views_of_many_and_a_phone(pages):
     page = pages(OOM, EXAMPLES / "leak.pickle")
-    cells(page)
-    page.press("0")
     page.wait("document.getElementById('film').hidden")
     page.press("1")
     page.wait("!document.getElementById('film').hidden")
@@ -402,7 +400,7 @@ def test_a_page_of_some_events_shows_a_failure_that_it_holds(pages, name, shown)
     path, failed = FAILED[name]
     least = re.search(r"--max-size (\d+)", run("view", path, "--max-size", 1, "-o", "-", expect=2).err)[1]
     page = pages(path, "--max-size", least)
-    page.wait("document.querySelector('#trust').textContent.includes('addresses')")
+    page.wait("document.querySelector('#card').textContent.includes('addresses')")
     page.settled()
     assert page.ask("document.getElementById('film').hidden") is not shown
     if shown:

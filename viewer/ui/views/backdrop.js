@@ -155,9 +155,11 @@ export function drawTicks({ g, box: b, cover, palette, pixelOf }) {
 export function drawBands(scene, top) {
   const { g, box, cover, palette } = scene;
   bandRows(cover).forEach((row, k) => {
-    const bands = row.map((mark, i) => ({ name: mark.name, i, at: pixelsOf(scene, mark) }))
-      // What is too narrow for a pixel would only blacken the row.
-      .filter(({ at }) => at && (k === 0 || at[1] - at[0] >= 1)).map(({ name, i, at: [a, b] }) => ({ name, i, a, b }));
+    const bands = row.flatMap(({ name, ...mark }, i) => {
+      const [a, b] = pixelsOf(scene, mark) ?? [0, 0];
+      // Phases that are too narrow for a pixel would only blacken the row.
+      return b > a && (k === 0 || b - a >= 1) ? [{ name, i, a, b }] : [];
+    });
     drawBandRow(g, bands, row.length, top + k * bandHeight, box, palette);
   });
 }

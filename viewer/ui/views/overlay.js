@@ -10,7 +10,7 @@ import { isPart } from '../state/span.js';
 import { bandAt, bandsHeight, drawBands, drawEdges, drawTicks } from './backdrop.js';
 
 const churnHeight = 16;
-const axisHeight = 19;
+const axisHeight = 17;
 const fieldWidth = 16;
 const namedColumns = 24;    // where names of bands are looked for a place
 const leastNamed = 16;      // pixels of a band that has its name in it
