@@ -131,8 +131,8 @@ function redrawHolders(page, differs) {
     stage.open(store.get().view);
   }
   if (differs('by')) holders.askSlots();
-  if (differs('at', 'by', 'without')) holders.ask();
-  else if (live && differs('wide', 'theme', 'patterns', 'query', 'only')) who.update(live);
+  if (differs('at', 'by', 'without', 'query', 'only')) holders.ask();
+  else if (live && differs('wide', 'theme', 'patterns')) who.update(live);
   if (differs('theme', 'patterns')) stage.redraw();
 }
 

@@ -300,7 +300,7 @@ const rgb = (pixel) => [pixel & 255, pixel >> 8 & 255, pixel >> 16 & 255];
 test('painting leaves what no allocation has clear; a search fades the rest and has a colour of its own', () => {
   const given = slotsOf('category', [{ key: 0, name: 'parameter' }, { key: 1,
     name: 'activation' }]);
-  const marked = { ...picture, mark: Uint8Array.from([0, 0, 0, 0, 8, 0, 0, 0, 0, 0]) };
+  const marked = { ...picture, mark: Uint8Array.from([0, 0, 0, 0, 1, 0, 0, 0, 0, 0]) };
   const plain = paintAsArray(marked, makeInks(2, given, palette, false));
   assert.equal(plain[0], 0);
   assert.deepEqual(rgb(plain[2]), [200, 4, 0]);

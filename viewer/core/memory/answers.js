@@ -40,10 +40,19 @@ function rowsOut(d, { by, names }, all) {
     bytes: 0, count: 0, largest: null, since: null, ...found.get(key), out: true } : []));
 }
 
-/* {state, by, without}: who is alive. `bytes` is the curve, with what no allocation explains
+/* Adds to the rows of groups how many of their bytes a search finds. */
+function addMatched({ alloc }, alive, { of }, mask, rows) {
+  const found = new Map();
+  for (const row of alive) {
+    if (mask[row]) found.set(of[row], (found.get(of[row]) ?? 0) + alloc.bytes[row]);
+  }
+  for (const row of rows) row.matched = found.get(row.key) ?? 0;
+}
+
+/* {state, by, without, mask}: who is alive. `bytes` is the curve, with what no allocation explains
  * (`adjust`); `alive` is without, and what shares are of. Groups that are taken out are in `out`
  * alone, where they are of this grouping; what was reserved is not known without them. */
-function* live(d, { state, by, without = null }) {
+function* live(d, { state, by, without = null, mask = null }) {
   const { model } = d;
   const left = leftOf(d, without);
   left.curve();
@@ -55,6 +64,7 @@ function* live(d, { state, by, without = null }) {
   const alive = left.stays ? all.filter((i) => left.stays[i]) : all;
   yield;
   const rows = groupRows(model, alive, groups, p);
+  if (mask) addMatched(model, alive, groups, mask, rows);
   const { active, pending } = sumsOf(model, alive, p);
   const adjust = adjustAt(model, p);
   return {

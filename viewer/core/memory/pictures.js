@@ -1,6 +1,7 @@
 // pictures.js - the operations that draw: stacks, groups, maps, trees, and searches.  What they
-// make once of a device (map, shades, the last searches) they keep on it.
+// make once of a device (map, the last searches) they keep on it.
 import { adjustAt, at, heldState, leastAdjust } from './curves.js';
+import { answers } from './answers.js';
 import { eventsAround, mapExtent, mapRowsWork, mapWork, segmentsAt } from './address.js';
 import { changedBar, momentsWork, toldEvents } from './moments.js';
 import { churnColumns, bornIn, survivors } from './range.js';
@@ -17,10 +18,9 @@ import { ratio } from '../model/human.js';
 import { leftUnder, stepsOf, survivorsBy } from './leaks.js';
 import { tensorName } from './tensors.js';
 
-// Bits of a pixel's mark, above the shade.
-const EXCLUDED = 8;
-const BEFORE = 16;
-const SHADES = 7;
+// Bits of a pixel's mark.
+const EXCLUDED = 1;
+const BEFORE = 2;
 /** Milliseconds that expressions may take. */
 export const SLOW = 200;
 export const TOO_SLOW = 'expression too slow: take out a repeat within a repeat, as in (a+)+, or ' +
@@ -152,22 +152,8 @@ function* heightOf(d, args, shown, mask) {
   return { y0: Math.min(low, mask ? 0 : leastAdjust(model)), y1: topOf(top, args.reach) };
 }
 
-/* A shade for each stack: neighbours of one category are told apart by it. */
-function shadesOf(d) {
-  if (d.shades) return d.shades;
-  const { alloc } = d.model;
-  const marks = new Uint8Array(alloc.rows);
-  for (let i = 0; i < alloc.rows; i++) {
-    const hash = Math.imul((alloc.stack ? alloc.stack[i] : 0) + 1, 0x9e3779b1) >>> 29;
-    marks[i] = (hash & SHADES) | (isBefore(d.model, i) ? BEFORE : 0);
-  }
-  d.shades = marks;
-  return marks;
-}
-
 /* What paints each pixel: the group of its allocation, and its marks. */
 function* painted(d, ids, of, excluded, W) {
-  const marks = shadesOf(d);
   const group = new Uint16Array(ids.length);
   const mark = new Uint8Array(ids.length);
   yield* strides(ids.length, (from, to) => {
@@ -181,7 +167,7 @@ function* painted(d, ids, of, excluded, W) {
         continue;
       }
       group[i] = of[id];
-      mark[i] = marks[id] | (excluded && !excluded[id] ? EXCLUDED : 0);
+      mark[i] = (isBefore(d.model, id) ? BEFORE : 0) | (excluded && !excluded[id] ? EXCLUDED : 0);
     }
   });
   return { group, mark };
@@ -422,6 +408,7 @@ export function createPictureOps(match = matchStrings) {
   return {
     raster: searching(raster),
     band: searching(band),
+    live: searching((d, args) => answers.live(d, { ...args, mask: maskOf(d, args) })),
     groups: searching(groups),
     map: searching(map),
     state: segments,

@@ -2,20 +2,14 @@
 import { fadedFor, otherSlot, rgbFor } from './colours.js';
 import { mixed } from './tones.js';
 
-/** Bits of a picture's `mark`: 3 of shade, then these. */
-const EXCLUDED = 8;
-const BEFORE = 16;
+/** Bits of a picture's `mark`. */
+const EXCLUDED = 1;
+const BEFORE = 2;
 
 /** Pixels of a band from which on an edge sets it off from its neighbour. */
 const leastEdged = 8;
 /** How much of a band's colour its edge has. */
 const edged = 0.7;
-
-// Away from the background only, so that contrast never falls.
-function shaded(rgb, shade, dark) {
-  const by = shade * 0.02;
-  return rgb.map((v) => Math.round(dark ? v + (255 - v) * by : v * (1 - by)));
-}
 
 function packed([r, g, b]) {
   return (255 << 24 | b << 16 | g << 8 | r) >>> 0;
@@ -44,27 +38,21 @@ function dotted(x, y) {
   return (x + (y & 2) & 3) === 0 && (y & 1) === 0;
 }
 
-/** Tables by group for `paintPicture`; `matching`: what is not excluded is what a search found, and
- * is of the colour of matches. */
+/** Tables by group for `paintPicture`: colours and edges, each followed by that of what a search
+ * excludes.  `matching`: what is not excluded is what a search found, of the colour of matches. */
 export function makeInks(groups, given, palette, withPatterns, matching = false) {
-  const colour = new Uint32Array(groups * 16);
-  const patterned = withPatterns || palette.patterned;
+  const colour = new Uint32Array(groups * 2);
   const edge = new Uint32Array(groups * 2);
+  const patterned = withPatterns || palette.patterned;
   const pattern = new Array(groups).fill(null);
   const second = new Uint8Array(groups);
   for (let g = 0; g < groups; g++) {
     const one = given.get(g) || { slot: otherSlot, second: false };
-    const own = rgbFor(palette, one);
-    const weak = fadedFor(palette, one);
-    edge[g * 2] = packed(mixed(matching ? palette.matchRgb : own, palette.groundRgb, edged));
-    edge[g * 2 + 1] = packed(mixed(weak, palette.groundRgb, edged));
-    for (let shade = 0; shade < 8; shade++) {
-      // Tones tell lines apart already.
-      const rgb = matching ? palette.matchRgb : own;
-      colour[g * 16 + shade] = packed(one.hue === undefined || matching ?
-        shaded(rgb, shade, palette.dark) : rgb);
-      colour[g * 16 + EXCLUDED + shade] = packed(weak);
-    }
+    const own = matching ? palette.matchRgb : rgbFor(palette, one);
+    [own, fadedFor(palette, one)].forEach((rgb, i) => {
+      colour[g * 2 + i] = packed(rgb);
+      edge[g * 2 + i] = packed(mixed(rgb, palette.groundRgb, edged));
+    });
     if (!patterned) continue;
     pattern[g] = patterns[(one.slot ?? one.hue + one.tone) % patterns.length];
     second[g] = one.second ? 1 : 0;
@@ -91,10 +79,10 @@ export function paintPicture(picture, inks) {
       const g = group[i];
       const m = mark[i];
       if (edges && id === ids[i + below] && (y === 0 || id !== ids[i - W])) {
-        pixels[i] = edge[g * 2 + (m & EXCLUDED ? 1 : 0)];
+        pixels[i] = edge[g * 2 + (m & EXCLUDED)];
         continue;
       }
-      pixels[i] = colour[g * 16 + (m & 15)];
+      pixels[i] = colour[g * 2 + (m & EXCLUDED)];
       if (!patterned) continue;
       if (second[g] && stripes(x, y)) pixels[i] = white;
       else if (m & BEFORE && dotted(x, y)) pixels[i] = ground;
@@ -104,16 +92,21 @@ export function paintPicture(picture, inks) {
   return new ImageData(new Uint8ClampedArray(pixels.buffer), W, H);
 }
 
-/** Draws a swatch of a group, with its patterns; `faded`: as a search leaves it. */
-export function paintSwatch(canvas, given, palette, withPatterns, faded = false) {
+/** Draws a swatch of a group, with its patterns; `found`: the share of it that a search finds,
+ * which has the colour of matches, and the rest is faded; null: nothing is looked for. */
+export function paintSwatch(canvas, given, palette, withPatterns, found = null) {
   canvas.width = canvas.height = 14;
-  const inks = makeInks(1, new Map([[0, given]]), palette, withPatterns);
-  if (faded) inks.colour.copyWithin(0, EXCLUDED);
+  const inks = makeInks(1, new Map([[0, given]]), palette, withPatterns, found !== null);
   const size = 14 * 14;
   const picture = { W: 14, H: 14, ids: new Int32Array(size), group: new Uint16Array(size),
-    mark: new Uint8Array(size) };
+    mark: new Uint8Array(size).fill(found === null ? 0 : EXCLUDED) };
+  // Some of it is the corner below the diagonal.
+  for (let i = 0; i < size && found > 0; i++) {
+    if (found === 1 || i % 14 + Math.floor(i / 14) >= 14) picture.mark[i] = 0;
+  }
   const image = paintPicture(picture, inks);
-  new Uint32Array(image.data.buffer).subarray(0, 14).fill(inks.colour[0]);
+  new Uint32Array(image.data.buffer).subarray(0, 14)
+    .fill(inks.colour[picture.mark[0] & EXCLUDED]);
   canvas.getContext('2d').putImageData(image, 0, 0);
 }
 

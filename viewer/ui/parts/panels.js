@@ -25,9 +25,11 @@ export function nextGrouping(cover, by, step) {
 }
 
 /** The colour of a group, as pictures have it. */
-function swatchOf(look, group, { patterns, query, only }) {
+function swatchOf(look, { key, bytes: held, matched }, { patterns, query, only }) {
   const swatch = el('canvas', { class: 'swatch', 'aria-hidden': 'true' });
-  paintSwatch(swatch, look.slotOf(group), look.palette(), patterns, query !== '' && !only);
+  const found = query === '' || only || matched === undefined ? null :
+    matched === held ? 1 : Math.min(0.5, matched);
+  paintSwatch(swatch, look.slotOf(key), look.palette(), patterns, found);
   return swatch;
 }
 
@@ -41,7 +43,7 @@ function whoColumns(store, look, find, peel) {
   return [
     { id: 'name', name: 'held by', name_: true,
       cell: (row) => el('div', { class: 'holder' },
-        row.key < 0 ? null : swatchOf(look, row.key, store.get()),
+        row.key < 0 ? null : swatchOf(look, row, store.get()),
         groupButton(find, store.get().by, row.name), meter(row.part),
         row.category && plainBy(store.get().by) !== 'category' ?
           el('span', { class: 'kind', text: words(row.category) }) : null) },

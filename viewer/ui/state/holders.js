@@ -7,6 +7,11 @@ export function plainBy(by) {
   return by === 'birth' ? 'category' : by;
 }
 
+/** What is asked of who holds the memory at a state; of a search, how much of each it finds. */
+function argsAt({ by, without, query, only }, state) {
+  return { state, by: plainBy(by), without, query: only ? '' : query };
+}
+
 /** Lists who holds the memory at a state in passing; null: at the cursor again.  Of states that
  * follow each other faster than they are answered only the last is asked for. */
 function peek(holders, p) {
@@ -19,7 +24,7 @@ function peek(holders, p) {
   }
   if (holders.peeking) return;
   holders.peeking = true;
-  ask('live', { state: p, by: plainBy(store.get().by) }).then((live) => {
+  ask('live', argsAt(store.get(), p)).then((live) => {
     holders.peeking = false;
     const next = holders.peeked;
     if (next === null) return;
@@ -33,9 +38,9 @@ function peek(holders, p) {
 
 function askLive(holders) {
   const { store, ask, look, status } = holders;
-  const { at, by, without } = store.get();
+  const state = store.get();
   const mine = ++holders.asked;
-  ask('live', { state: at, by: plainBy(by), without }).then((live) => {
+  ask('live', argsAt(state, state.at)).then((live) => {
     if (!live || mine !== holders.asked) return;
     holders.live = live;
     look.addNames(live.rows);

@@ -53,7 +53,7 @@ export function paintMap(picture, inks, palette) {
         pixels[i] = under;
         continue;
       }
-      const colour = inks.colour[group[i] * 16 + (mark[i] & 15)];
+      const colour = inks.colour[group[i] * 2 + (mark[i] & 1)];
       const part = Math.min(1, Math.max(0.15, used[i]));
       pixels[i] = kind === PENDING && ((x + y) % 5 === 0 || (x - y) % 5 === 0) ? ground :
         mixed(colour, under, part);

@@ -18,8 +18,8 @@ const leastNamed = 16;      // pixels of a band that has its name in it
 /** Where the picture of a plot lies in its canvas. */
 export function boxOf(width, height, { churn, drawY }, cover) {
   const below = axisHeight + (churn ? churnHeight + 3 : 0) + (drawY ? 0 : bandsHeight(cover));
-  return { left: 58, top: 18, width: Math.max(20, width - 58 - 8),
-    height: Math.max(20, height - 18 - below) };
+  return { left: 58, top: 16, width: Math.max(20, width - 58 - 8),
+    height: Math.max(20, height - 16 - below) };
 }
 
 function bandsTop({ box, options }) {
