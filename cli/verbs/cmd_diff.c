@@ -32,10 +32,10 @@ static const struct option_spec options[] = {
     { 0, "to", "MOMENT", "another moment for B; with one FILE, compare --at with this one",
       OPTION_TEXT, IN(to), "start end peak oom" },
     { 0, "by", "GROUP",
-      "what a row is: stack (default), one place in the program on both sides; culprit, owner or "
-      "category, of which the stacks of each are added up; of traces what operators are matched "
-      "by besides their names: shapes, module, phase, stack:FRAMES, such as shapes,module",
-      OPTION_TEXT, IN(by), "stack culprit owner category shapes module phase" },
+      "what a row is: stack (default), one place in the program on both sides; line (or culprit), "
+      "owner or category, of which the stacks of each are added up; of traces what operators are "
+      "matched by besides their names: shapes, module, phase, stack:FRAMES, such as shapes,module",
+      OPTION_TEXT, IN(by), "stack line culprit owner category shapes module phase" },
     { 0, "weight", "WEIGHT",
       "live (default): bytes alive at the moment; alloc_bytes: bytes of all allocations up to it, "
       "or in step:K; allocs: the number of those; byte_events: bytes times the events that they "

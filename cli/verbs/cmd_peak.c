@@ -19,10 +19,11 @@ static const struct option_spec options[] = {
       "phase:NAME (its peak), or seconds after the first event as 12.5s",
       OPTION_TEXT, IN(at), "start end peak oom" },
     { 0, "by", "GROUPING",
-      "culprit (default), owner, site, file, function, module, category, size, pool, stream, "
-      "age, or of memory that the recorded program named: name or path (the module in the name)",
+      "line or culprit (default), owner, site, file, function, module, category, size, pool, "
+      "stream, age, or of memory that the recorded program named: name or path (the module in the "
+      "name)",
       OPTION_CHOICE, IN(by),
-      "culprit owner site file function module category size pool stream age name path" },
+      "line culprit owner site file function module category size pool stream age name path" },
     { 0, "key", "KEY",
       "what must be equal for two stacks to be one site: K0 everything, K1 (default) file, line "
       "and function, K2 file and function, K3 function",

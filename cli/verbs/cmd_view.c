@@ -28,8 +28,11 @@ static const struct option_spec options[] = {
       "with a picture: groups (default), stack, every allocation, or map, by address",
       OPTION_CHOICE, IN(view), "groups stack map" },
     { 0, "by", "GROUPING",
-      "with a picture: category (default), site, owner, module, phase, pool, stream, size or age",
-      OPTION_CHOICE, IN(by), "category site owner module phase pool stream size age" },
+      "with a picture: phase, or as for peak: category (default), line, owner, module, site, file, "
+      "function, pool, stream, size, age, name or path",
+      OPTION_CHOICE, IN(by),
+      "category line culprit owner module site file function phase pool stream size age name "
+      "path" },
     { 0, "at", "MOMENT",
       "with a picture: the moment whose bytes the legend shows, as for peak (default: the peak "
       "shown)",
@@ -200,7 +203,7 @@ const struct command cmd_view = {
                 "vramscope view run.pickle -o why.html # under another name\n"
                 "vramscope view a.pickle b.pickle -o both.html # a beside b, in one page\n"
                 "vramscope view --png run.pickle # writes run.png, for a bug report\n"
-                "vramscope view --svg --by site run.pickle -o why.svg # which lines held it\n"
+                "vramscope view --svg --by line run.pickle -o why.svg # which lines held it\n"
                 "vramscope view --png --from step:2 --to step:3 run.pickle # only these steps\n"
                 "vramscope view --serve ranks/ # an index, and a page of each\n",
     .options = { options },

@@ -80,8 +80,9 @@ struct vrs_peak_options {
     struct vrs_about about;
     const char *at;  /* "N", "start", "end", "peak" (default), "oom", "oom:k", "12.5s", "step:k",
                         "phase:NAME" */
-    const char *by;  /* "culprit" (default), "owner", "site", "file", "function", "module",
-                        "category", "size", "pool", "stream", "age", "name", "path" */
+    const char *by;  /* "culprit" (default) or "line", which is the same, "owner", "site", "file",
+                        "function", "module", "category", "size", "pool", "stream", "age", "name",
+                        "path" */
     const char *key; /* of sites: "K0" to "K3"; default "K1" */
     bool categories; /* tell the category of each row too; by "category" does so anyway */
 };
@@ -189,8 +190,8 @@ struct vrs_diff_options {
     uint64_t fail_over_bytes;
     uint64_t fail_over_millionths; /* of A's total figure */
     uint32_t threads;              /* for both at once; 0: one for each processor */
-    /* What a row is: "stack" (default), a matched pair of them; or what shares a "culprit", an
-     * "owner" or a "category". */
+    /* What a row is: "stack" (default), a matched pair of them; or what shares a "line"
+     * (or "culprit"), an "owner" or a "category". */
     const char *by;
 };
 VRS_API enum vrs_status vrs_diff(const struct vrs_recording *a, const struct vrs_recording *b,

@@ -3,16 +3,17 @@ import { answers } from './memory/answers.js';
 import { decodeDevice, decodeMore, decodeWhole } from './model/decode.js';
 import { createDevice } from './memory/device.js';
 import { atOnce, isWork } from './model/slices.js';
-import { summary } from './memory/summary.js';
+import { hasLines, summary } from './memory/summary.js';
 
 // Answered as soon as allocations are here; all else waits for every column.
 const EARLY = ['raster', 'groups'];
+const EARLY_BY = ['category', 'birth'];
 // The open device, and two that are compared.
 const KEPT = 3;
 
-function isEarly(op, args) {
-  return EARLY.includes(op) && ['category', 'birth'].includes(args.by ?? 'category')
-    && !args.query && !args.without;
+function isEarly(op, { by, query, without }, device) {
+  return EARLY.includes(op) && !query && !without
+    && (EARLY_BY.includes(by ?? 'category') || (by === 'line' && hasLines(device.model)));
 }
 
 /* A promise with its ends outside. */
@@ -61,6 +62,12 @@ function createLoad(head, blocks, only, pause) {
 function coversOf(files, blocks) {
   return Promise.all(files.map((file) => Promise.all((file.devices ?? [])
     .map((head) => decodeWhole(head.tables, 'cover', blocks)))));
+}
+
+/* Waits for the columns that an operation needs. */
+async function enough(load, op, args) {
+  await load.first.promise;
+  if (!isEarly(op, args, load.device)) await load.whole.promise;
 }
 
 /* What a cover rests on, step by step. */
@@ -143,7 +150,7 @@ export function createEngine(files, more = {}, run = atOnce, pause = undefined) 
     if (op !== 'cover' && !Object.hasOwn(ops, op)) throw new Error(`no operation is called ${op}`);
     const load = loadOf(args.file ?? 0, args.dev ?? 0);
     if (op === 'cover') return summary(await loaded(load, args.wait, run), names);
-    await (isEarly(op, args) ? load.first : load.whole).promise;
+    await enough(load, op, args);
     const other = async (file, dev) => {
       const second = loadOf(file, dev);
       await second.whole.promise;

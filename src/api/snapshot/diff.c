@@ -80,7 +80,7 @@ static enum vrs_status read_options(const struct vrs_diff_options *o, struct dif
                         o->key);
     if (by == DIFF_BYS)
         return vrs_fail(err, VRS_USAGE,
-                        "cannot group by \"%.40s\"; stack, culprit, owner and category are "
+                        "cannot group by \"%.40s\"; stack, line, culprit, owner and category are "
                         "accepted",
                         o->by);
     if (per == DIFF_PERS)

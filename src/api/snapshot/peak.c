@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "analysis/attribution/site.h"
-#include "analysis/snapshot/breakdown/peak.h"
+#include "analysis/snapshot/breakdown/peak_keys.h"
 #include "analysis/snapshot/breakdown/peak_moment.h"
 #include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/study/moment.h"

@@ -50,8 +50,8 @@ static enum vrs_status read_names(const struct vrs_picture_options *o, struct dr
     if (read->by == SCENE_BYS)
         return vrs_fail(
             err, VRS_USAGE,
-            "a picture is by category, site, owner, module, phase, pool, stream, size or age, "
-            "not \"%.40s\"",
+            "a picture is by category, line (or culprit), owner, module, site, file, function, "
+            "phase, pool, stream, size, age, name or path, not \"%.40s\"",
             o->by);
     return VRS_OK;
 }

@@ -79,7 +79,7 @@ static void put_lists(struct json *j, const struct page_device *d)
     char text[48];
     json_line_array(j, "streams");
     for (uint32_t i = 0; i < d->streams; i++) {
-        snprintf(text, sizeof text, "0x%llx", (unsigned long long)d->stream[i]);
+        snprintf(text, sizeof text, "%llu", (unsigned long long)d->stream[i]);
         json_text(j, NULL, text);
     }
     json_close(j);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/curves/live.h"
 #include "analysis/snapshot/steps/phases.h"
@@ -83,7 +84,8 @@ uint64_t page_alloc_category(const void *from, uint32_t row)
 uint64_t page_alloc_sure(const void *from, uint32_t row)
 {
     const struct page_source *f = from;
-    return f->s->categories.confidence[f->order[row]];
+    uint8_t sure = f->s->categories.confidence[f->order[row]];
+    return sure == CONFIDENCE_NONE ? 0 : sure + 1u;
 }
 
 uint64_t page_alloc_rule(const void *from, uint32_t row)

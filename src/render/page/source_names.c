@@ -8,6 +8,7 @@
 #include "analysis/attribution/frame_class.h"
 #include "analysis/attribution/module_path.h"
 #include "analysis/attribution/naming.h"
+#include "analysis/attribution/site.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/fail.h"
@@ -108,7 +109,7 @@ static enum vrs_status name_work(const struct study *s, struct page_names *n, ui
     struct buf path;
     buf_init(&path, SIZE_MAX / 2);
     enum vrs_status status =
-        module_path(&s->r->code, s->naming, id, MODULE_FILES, s->scratch, &path, err);
+        module_path(&s->r->code, s->naming, id, MODULE_LINES, s->scratch, &path, err);
     if (status == VRS_OK)
         status = page_names_text(n, buf_slice(&path), &n->module[stack], err);
     buf_free(&path);
@@ -127,10 +128,41 @@ static enum vrs_status name_stacks(const struct study *s, const bool *shown, str
         TRY(naming_of(s->naming, (stack_id){ row }, &names, err));
         TRY(page_names_text(n, names.culprit, &n->culprit[i], err));
         TRY(page_names_text(n, names.owner, &n->owner[i], err));
+        n->line[i] = n->frame_id[names.culprit_frame.n];
         if (i > 0)
             TRY(name_work(s, n, i, err));
     }
     return VRS_OK;
+}
+
+/* Sites are numbered as they come up. */
+static bool number_sites(const bool *shown, struct page_names *n, struct sites *sites,
+                         uint32_t *number)
+{
+    uint32_t known = 0, site;
+    for (uint32_t i = 1; i < n->stacks; i++) {
+        if (!shown[n->stack_row[i]])
+            continue;
+        if (!sites_of(sites, (stack_id){ n->stack_row[i] }, &site))
+            return false;
+        if (site != 0 && number[site] == 0)
+            number[site] = ++known;
+        n->site[i] = number[site];
+    }
+    return true;
+}
+
+/* There are no more sites than stacks. */
+static enum vrs_status find_sites(const struct study *s, const bool *shown, struct page_names *n,
+                                  struct vrs_error *err)
+{
+    struct sites sites;
+    uint32_t *number = arena_array(s->scratch, uint32_t, s->r->code.stacks.rows.len);
+    if (number == NULL || !sites_init(&sites, &s->r->code, s->naming, SITE_LINE, s->scratch))
+        return vrs_no_memory(err);
+    bool made = number_sites(shown, n, &sites, number);
+    sites_free(&sites);
+    return made ? VRS_OK : vrs_no_memory(err);
 }
 
 enum vrs_status page_names_make(const struct study *s, const bool *shown, struct page_names *ret,
@@ -153,16 +185,20 @@ enum vrs_status page_names_make(const struct study *s, const bool *shown, struct
     ret->frames = number(ret->frame_id, ret->frame_row, frames);
     ret->culprit = arena_array(arena, uint32_t, ret->stacks);
     ret->owner = arena_array(arena, uint32_t, ret->stacks);
+    ret->line = arena_array(arena, uint32_t, ret->stacks);
+    ret->site = arena_array(arena, uint32_t, ret->stacks);
     ret->module = arena_array(arena, uint32_t, ret->stacks);
     ret->op = arena_array(arena, uint32_t, ret->stacks);
     ret->frame_class = arena_array(arena, uint8_t, ret->frames);
     ret->function = arena_array(arena, uint32_t, ret->frames);
     ret->file = arena_array(arena, uint32_t, ret->frames);
-    if (ret->culprit == NULL || ret->owner == NULL || ret->module == NULL || ret->op == NULL ||
-        ret->frame_class == NULL || ret->function == NULL || ret->file == NULL)
+    if (ret->culprit == NULL || ret->owner == NULL || ret->line == NULL || ret->site == NULL ||
+        ret->module == NULL || ret->op == NULL || ret->frame_class == NULL ||
+        ret->function == NULL || ret->file == NULL)
         return vrs_no_memory(err);
     TRY(name_frames(s, ret, err));
-    return name_stacks(s, shown, ret, err);
+    TRY(name_stacks(s, shown, ret, err));
+    return find_sites(s, shown, ret, err);
 }
 
 void page_names_end(struct page_names *names)

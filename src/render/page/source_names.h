@@ -17,6 +17,8 @@ struct page_names {
     uint32_t *stack_id;        /* of each stack of the recording; 0: not shown */
     uint32_t *stack_row;       /* of each shown stack: that of the recording; row 0 is none */
     uint32_t *culprit, *owner; /* of each shown stack: string; 0 where it only calls another */
+    uint32_t *line;            /* the same: frame of the culprit; 0: it is no line */
+    uint32_t *site; /* the same: its site under K1, from 1 on; 0: nothing of it is left */
     uint32_t *module,
         *op; /* the same: its modules, the operator or backward node it runs; 0: none */
     uint32_t stacks;

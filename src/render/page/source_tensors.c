@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/snapshot/breakdown/peak_keys.h"
 #include "analysis/snapshot/study/held_names.h"
 #include "base/arena.h"
 #include "base/buf.h"
@@ -51,6 +52,21 @@ static enum vrs_status intern_all(const struct study *s, struct page_tensors *t,
     return VRS_OK;
 }
 
+/* Of each name the module in it. */
+static enum vrs_status intern_paths(const struct study *s, struct page_tensors *t,
+                                    struct vrs_error *err)
+{
+    const struct named_tensors *n = &s->r->named;
+    t->path = arena_array(s->scratch, uint32_t, (size_t)t->count + 1);
+    if (t->path == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < t->count; i++) {
+        str name = strings_text(&s->r->code.strings, (string_id){ n->name[t->first + i] });
+        TRY(intern(t, peak_path_of_name(name, n->kind[t->first + i]), &t->path[i + 1], err));
+    }
+    return VRS_OK;
+}
+
 enum vrs_status page_tensors_make(const struct study *s, struct page_tensors *ret,
                                   struct vrs_error *err)
 {
@@ -68,6 +84,7 @@ enum vrs_status page_tensors_make(const struct study *s, struct page_tensors *re
         ret->of[n->allocation[ret->first + i] - first] = i + 1;
     /* Names first: there is mostly a new one for each row, and their ids ascend. */
     TRY(intern_all(s, ret, n->name, &ret->name, err));
+    TRY(intern_paths(s, ret, err));
     TRY(intern_all(s, ret, n->shape, &ret->shape, err));
     TRY(intern_all(s, ret, n->dtype, &ret->dtype, err));
     TRY(intern_all(s, ret, n->owner, &ret->owner, err));

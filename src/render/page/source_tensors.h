@@ -11,10 +11,10 @@
 #include "model/strings.h"
 
 struct page_tensors {
-    uint32_t *of;           /* of each allocation of the device: its name, 0: none */
-    uint32_t first, count;  /* rows of named: those of name 1, 2, …; `of` is NULL without any */
-    uint32_t *name, *shape; /* of each name, strings; the first row is none */
-    uint32_t *dtype, *owner, *shared;
+    uint32_t *of;          /* of each allocation of the device: its name, 0: none */
+    uint32_t first, count; /* rows of named: those of name 1, 2, …; `of` is NULL without any */
+    uint32_t *name, *path; /* of each name, strings; the first row is none */
+    uint32_t *shape, *dtype, *owner, *shared;
     struct strings strings;
 };
 

@@ -58,15 +58,117 @@ static enum vrs_status put_texts(struct filling *f, enum page_table_name name,
 
 #define COUNT(columns) (uint32_t)(sizeof(columns) / sizeof *(columns))
 
+/* Names. */
+
+static uint64_t stack_caller(const void *from, uint32_t row)
+{
+    const struct page_names *n = &((const struct page_source *)from)->names;
+    const struct stacks *s = &((const struct page_source *)from)->s->r->code.stacks;
+    return row == 0 ? 0 : n->stack_id[s->caller[n->stack_row[row]]];
+}
+
+static uint64_t stack_frame(const void *from, uint32_t row)
+{
+    const struct page_names *n = &((const struct page_source *)from)->names;
+    const struct stacks *s = &((const struct page_source *)from)->s->r->code.stacks;
+    return row == 0 ? 0 : n->frame_id[s->frame[n->stack_row[row]]];
+}
+
+static uint64_t stack_culprit(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.culprit[row];
+}
+
+static uint64_t stack_line(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.line[row];
+}
+
+static uint64_t stack_site(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.site[row];
+}
+
+static uint64_t stack_owner(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.owner[row];
+}
+
+static uint64_t stack_op(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.op[row];
+}
+
+static uint64_t stack_module(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.module[row];
+}
+
+static uint64_t frame_function(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.function[row];
+}
+
+static uint64_t frame_file(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.file[row];
+}
+
+static uint64_t frame_line(const void *from, uint32_t row)
+{
+    const struct page_source *f = from;
+    return row == 0 ? NO_LINE : f->s->r->code.frames.line[f->names.frame_row[row]];
+}
+
+static uint64_t frame_kind(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.frame_class[row];
+}
+
+static uint64_t string_length(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.strings.length[row];
+}
+
+static enum vrs_status fill_names(struct filling *f)
+{
+    static const struct page_column stack[] = {
+        { "caller", PAGE_U32, PAGE_ZIGZAG, NULL, stack_caller, PAGE_NEEDED },
+        { "frame", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_frame, PAGE_NEEDED },
+        { "site", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_site, PAGE_NEEDED },
+        { "culprit", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_culprit, PAGE_NEEDED },
+        { "line", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_line, PAGE_NEEDED },
+        { "owner", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_owner, PAGE_NEEDED },
+        { "op", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_op, PAGE_NEEDED },
+        { "module", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_module, PAGE_NEEDED },
+    };
+    static const struct page_column frame[] = {
+        { "func", PAGE_U32, PAGE_ZIGZAG, NULL, frame_function, PAGE_NEEDED },
+        { "file", PAGE_U32, PAGE_ZIGZAG, NULL, frame_file, PAGE_NEEDED },
+        { "line", PAGE_U32, PAGE_AS_IT_IS, NULL, frame_line, PAGE_NEEDED },
+        { "kind", PAGE_U8, PAGE_AS_IT_IS, NULL, frame_kind, PAGE_NEEDED },
+    };
+    static const struct page_column texts[] = {
+        { "len", PAGE_U32, PAGE_AS_IT_IS, "byte", string_length, PAGE_NEEDED },
+        { "bytes", PAGE_U8, PAGE_AS_IT_IS, NULL, NULL, PAGE_NEEDED },
+    };
+    f->chunks->share = PAGE_FIXED;
+    TRY(put_all(f, PAGE_STACK, stack, COUNT(stack), f->from->names.stacks));
+    TRY(put_all(f, PAGE_FRAME, frame, COUNT(frame), f->from->names.frames));
+    return put_texts(f, PAGE_STRING, texts, &f->from->names.strings);
+}
+
 static enum vrs_status fill_allocations(struct filling *f)
 {
-    /* What the first picture needs stands in a block of its own, before all else. */
+    /* What the first picture needs stands in a block of its own, before all else: that is by line.
+     */
     static const struct page_column first[] = {
         { "born", PAGE_U32, PAGE_DELTA, "state", page_alloc_born, PAGE_NEEDED },
         { "until", PAGE_U32, PAGE_AS_IT_IS, "states", page_alloc_until, PAGE_NEEDED },
         { "bytes", PAGE_U64, PAGE_AS_IT_IS, "byte", page_alloc_bytes, PAGE_NEEDED },
         { "cat", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_category, PAGE_NEEDED },
         { "stack", PAGE_U32, PAGE_AS_IT_IS, NULL, page_alloc_stack, PAGE_NEEDED },
+        { "sure", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_sure, PAGE_NEEDED },
     };
     static const struct page_column second[] = {
         { "wait", PAGE_U32, PAGE_AS_IT_IS, "states", page_alloc_waits, PAGE_NEEDED },
@@ -81,7 +183,6 @@ static enum vrs_status fill_allocations(struct filling *f)
     static const struct page_column rest[] = {
         { "free_stack", PAGE_U32, PAGE_AS_IT_IS, NULL, page_alloc_free_stack, PAGE_SPARE_FREES },
         { "rule", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_rule, PAGE_SPARE_RULES },
-        { "sure", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_sure, PAGE_NEEDED },
         { "phase", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_phase, PAGE_NEEDED },
         { "stream", PAGE_U16, PAGE_AS_IT_IS, NULL, page_alloc_stream, PAGE_NEEDED },
         { "pool", PAGE_U16, PAGE_AS_IT_IS, NULL, page_alloc_pool, PAGE_NEEDED },
@@ -95,6 +196,7 @@ static enum vrs_status fill_allocations(struct filling *f)
     f->chunks->where = PAGE_NEW_BLOCK;
     f->chunks->share = PAGE_WINDOWED;
     TRY(put_all(f, PAGE_ALLOC, first, COUNT(first), rows));
+    TRY(fill_names(f));
     f->chunks->share = PAGE_FIXED;
     TRY(page_adjust(f->from->s, f->chunks, f->to, f->err));
     f->chunks->where = PAGE_NEW_BLOCK;
@@ -304,95 +406,6 @@ static enum vrs_status fill_marks(struct filling *f)
     return put_all(f, PAGE_MARK, columns, COUNT(columns), f->from->marks.count);
 }
 
-/* Names. */
-
-static uint64_t stack_caller(const void *from, uint32_t row)
-{
-    const struct page_names *n = &((const struct page_source *)from)->names;
-    const struct stacks *s = &((const struct page_source *)from)->s->r->code.stacks;
-    return row == 0 ? 0 : n->stack_id[s->caller[n->stack_row[row]]];
-}
-
-static uint64_t stack_frame(const void *from, uint32_t row)
-{
-    const struct page_names *n = &((const struct page_source *)from)->names;
-    const struct stacks *s = &((const struct page_source *)from)->s->r->code.stacks;
-    return row == 0 ? 0 : n->frame_id[s->frame[n->stack_row[row]]];
-}
-
-static uint64_t stack_culprit(const void *from, uint32_t row)
-{
-    return ((const struct page_source *)from)->names.culprit[row];
-}
-
-static uint64_t stack_owner(const void *from, uint32_t row)
-{
-    return ((const struct page_source *)from)->names.owner[row];
-}
-
-static uint64_t stack_op(const void *from, uint32_t row)
-{
-    return ((const struct page_source *)from)->names.op[row];
-}
-
-static uint64_t stack_module(const void *from, uint32_t row)
-{
-    return ((const struct page_source *)from)->names.module[row];
-}
-
-static uint64_t frame_function(const void *from, uint32_t row)
-{
-    return ((const struct page_source *)from)->names.function[row];
-}
-
-static uint64_t frame_file(const void *from, uint32_t row)
-{
-    return ((const struct page_source *)from)->names.file[row];
-}
-
-static uint64_t frame_line(const void *from, uint32_t row)
-{
-    const struct page_source *f = from;
-    return row == 0 ? NO_LINE : f->s->r->code.frames.line[f->names.frame_row[row]];
-}
-
-static uint64_t frame_kind(const void *from, uint32_t row)
-{
-    return ((const struct page_source *)from)->names.frame_class[row];
-}
-
-static uint64_t string_length(const void *from, uint32_t row)
-{
-    return ((const struct page_source *)from)->names.strings.length[row];
-}
-
-static enum vrs_status fill_names(struct filling *f)
-{
-    static const struct page_column stack[] = {
-        { "caller", PAGE_U32, PAGE_ZIGZAG, NULL, stack_caller, PAGE_NEEDED },
-        { "frame", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_frame, PAGE_NEEDED },
-        { "site", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_culprit, PAGE_NEEDED },
-        { "culprit", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_culprit, PAGE_NEEDED },
-        { "owner", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_owner, PAGE_NEEDED },
-        { "op", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_op, PAGE_NEEDED },
-        { "module", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_module, PAGE_NEEDED },
-    };
-    static const struct page_column frame[] = {
-        { "func", PAGE_U32, PAGE_ZIGZAG, NULL, frame_function, PAGE_NEEDED },
-        { "file", PAGE_U32, PAGE_ZIGZAG, NULL, frame_file, PAGE_NEEDED },
-        { "line", PAGE_U32, PAGE_AS_IT_IS, NULL, frame_line, PAGE_NEEDED },
-        { "kind", PAGE_U8, PAGE_AS_IT_IS, NULL, frame_kind, PAGE_NEEDED },
-    };
-    static const struct page_column texts[] = {
-        { "len", PAGE_U32, PAGE_AS_IT_IS, "byte", string_length, PAGE_NEEDED },
-        { "bytes", PAGE_U8, PAGE_AS_IT_IS, NULL, NULL, PAGE_NEEDED },
-    };
-    f->chunks->share = PAGE_FIXED;
-    TRY(put_all(f, PAGE_STACK, stack, COUNT(stack), f->from->names.stacks));
-    TRY(put_all(f, PAGE_FRAME, frame, COUNT(frame), f->from->names.frames));
-    return put_texts(f, PAGE_STRING, texts, &f->from->names.strings);
-}
-
 /* What the recorded process called its memory. */
 
 static const struct page_tensors *tensors(const void *from)
@@ -409,6 +422,11 @@ static uint64_t tensor_kind(const void *from, uint32_t row)
 static uint64_t tensor_name(const void *from, uint32_t row)
 {
     return tensors(from)->name[row];
+}
+
+static uint64_t tensor_path(const void *from, uint32_t row)
+{
+    return tensors(from)->path[row];
 }
 
 static uint64_t tensor_shape(const void *from, uint32_t row)
@@ -441,6 +459,7 @@ static enum vrs_status fill_tensors(struct filling *f)
     static const struct page_column tensor[] = {
         { "kind", PAGE_U8, PAGE_AS_IT_IS, NULL, tensor_kind, PAGE_SPARE_TENSORS },
         { "name", PAGE_U32, PAGE_ZIGZAG, NULL, tensor_name, PAGE_SPARE_TENSORS },
+        { "path", PAGE_U32, PAGE_AS_IT_IS, NULL, tensor_path, PAGE_SPARE_TENSORS },
         { "shape", PAGE_U32, PAGE_AS_IT_IS, NULL, tensor_shape, PAGE_SPARE_TENSORS },
         { "dtype", PAGE_U32, PAGE_AS_IT_IS, NULL, tensor_dtype, PAGE_SPARE_TENSORS },
         { "of", PAGE_U32, PAGE_AS_IT_IS, NULL, tensor_owner, PAGE_SPARE_TENSORS },
@@ -464,7 +483,6 @@ static enum vrs_status fill(struct filling *f)
     TRY(fill_events(f));
     TRY(fill_ranges(f));
     TRY(fill_marks(f));
-    TRY(fill_names(f));
     TRY(fill_tensors(f));
     f->to->stack_row = f->from->names.stack_row;
     f->chunks->where = PAGE_COVER_BLOCK;

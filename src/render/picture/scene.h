@@ -21,16 +21,23 @@
 enum scene_view { SCENE_GROUPS, SCENE_STACK, SCENE_MAP, SCENE_VIEWS };
 extern const char *const scene_view_names[SCENE_VIEWS];
 
+/* The words of `peak --by`, and the phases. */
 enum scene_by {
     SCENE_CATEGORY,
-    SCENE_SITE,
+    SCENE_LINE,
+    SCENE_CULPRIT, /* the same */
     SCENE_OWNER,
     SCENE_MODULE,
+    SCENE_SITE,
+    SCENE_FILE,
+    SCENE_FUNCTION,
     SCENE_PHASE,
     SCENE_POOL,
     SCENE_STREAM,
     SCENE_SIZE,
     SCENE_AGE,
+    SCENE_NAME,
+    SCENE_PATH,
     SCENE_BYS
 };
 extern const char *const scene_by_names[SCENE_BYS];

@@ -1,21 +1,30 @@
-/* scene_groups.c - allocations by category, site and others: viewer/core/memory/live.js in C. */
+/* scene_groups.c - allocations by the words of `peak --by`: viewer/core/memory/live.js in C.
+ *
+ * Groups are numbered in the order in which their allocations come up, but where the recording has
+ * a list of them already. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/attribution/naming.h"
+#include "analysis/attribution/site.h"
+#include "analysis/snapshot/breakdown/peak_keys.h"
 #include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/curves/live.h"
 #include "analysis/snapshot/curves/memory_group.h"
 #include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/study/study.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/fail.h"
+#include "base/number.h"
 #include "base/str.h"
 #include "model/ids.h"
 #include "model/recording.h"
-#include "model/strings.h"
+#include "render/answer/place.h"
 #include "render/page/source.h"
-#include "render/page/source_names.h"
 #include "render/picture/palette.h"
 #include "render/picture/raster.h"
 #include "render/picture/scene.h"
@@ -23,13 +32,12 @@
 #include "render/write/human.h"
 
 const char *const scene_by_names[SCENE_BYS] = {
-    [SCENE_CATEGORY] = "category", [SCENE_SITE] = "site",   [SCENE_OWNER] = "owner",
-    [SCENE_MODULE] = "module",     [SCENE_PHASE] = "phase", [SCENE_POOL] = "pool",
-    [SCENE_STREAM] = "stream",     [SCENE_SIZE] = "size",   [SCENE_AGE] = "age",
+    [SCENE_CATEGORY] = "category", [SCENE_LINE] = "line",         [SCENE_CULPRIT] = "culprit",
+    [SCENE_OWNER] = "owner",       [SCENE_MODULE] = "module",     [SCENE_SITE] = "site",
+    [SCENE_FILE] = "file",         [SCENE_FUNCTION] = "function", [SCENE_PHASE] = "phase",
+    [SCENE_POOL] = "pool",         [SCENE_STREAM] = "stream",     [SCENE_SIZE] = "size",
+    [SCENE_AGE] = "age",           [SCENE_NAME] = "name",         [SCENE_PATH] = "path",
 };
-
-/* Classes of sizes and ages; those that occur become groups. */
-enum { SIZE_CLASSES = 46, AGE_CLASSES = 12, AGE_BEFORE = 254, AGE_LATER = 255, CLASSES = 256 };
 
 struct text_context {
     struct page_source *from;
@@ -40,11 +48,6 @@ struct text_context {
     uint32_t groups;
     struct vrs_error *err;
 };
-
-static bool is_before(const struct text_context *m, uint32_t row)
-{
-    return m->d->rows.born[row] == 0 || page_alloc_flags(m->from, row) != 0;
-}
 
 static enum vrs_status room(struct text_context *m, uint32_t groups)
 {
@@ -94,115 +97,65 @@ static void write_pool(const struct text_context *m, uint32_t i, char to[48])
 
 static void write_stream(const struct text_context *m, uint32_t i, char to[48])
 {
-    snprintf(to, 48, "0x%llx", (unsigned long long)m->from->s->r->streams.handle[i]);
+    snprintf(to, 48, "%llu", (unsigned long long)m->from->s->r->streams.handle[i]);
 }
 
-/* By a text of the stack; what has none is told apart by whether it precedes the recording, and
- * otherwise called `nameless`. */
-static enum vrs_status by_text(struct text_context *m, const uint32_t *text_of, str nameless)
+static struct live live_of(const struct text_context *m, uint32_t row)
 {
-    struct page_names *n = &m->from->names;
-    uint32_t before = 0, none = 0, rows = m->d->rows.rows;
-    TRY(page_names_text(n, S("before recording"), &before, m->err));
-    TRY(page_names_text(n, nameless, &none, m->err));
-    uint32_t *group_of = arena_array(m->arena, uint32_t, n->strings.rows.len);
-    uint32_t *text = arena_array(m->arena, uint32_t, rows);
-    if (group_of == NULL || text == NULL)
+    const struct study *s = m->from->s;
+    const struct lifetime *l = &s->lifetimes.at[m->from->order[row]];
+    return (struct live){ .allocation = s->lifetimes.first + m->from->order[row],
+                          .born = l->birth,
+                          .bytes = l->bytes,
+                          .stack = l->alloc_stack };
+}
+
+/* The key of each row, and of each group the stack of its first. */
+static enum vrs_status group_rows(struct text_context *m, struct peak_keys *keys, stack_id *stack)
+{
+    for (uint32_t i = 0; i < m->d->rows.rows; i++) {
+        struct live live = live_of(m, i);
+        struct stack_names names;
+        uint32_t key, known = keys->keys.len;
+        TRY(naming_of(keys->naming, live.stack, &names, m->err));
+        TRY(peak_keys_of(keys, &live, &names, &key, m->err));
+        m->of[i] = key - 1;
+        if (key == known)
+            stack[key - 1] = live.stack;
+    }
+    return VRS_OK;
+}
+
+static enum vrs_status make_keyed(struct text_context *m, struct peak_keys *keys)
+{
+    stack_id *stack = arena_array(keys->scratch, stack_id, m->d->rows.rows);
+    if (stack == NULL)
         return vrs_no_memory(m->err);
-    uint32_t groups = 0;
-    for (uint32_t i = 0; i < rows; i++) {
-        uint32_t id = text_of[page_alloc_stack(m->from, i)];
-        id = id != 0 ? id : is_before(m, i) ? before : none;
-        if (group_of[id] == 0) {
-            text[groups++] = id;
-            group_of[id] = groups;
-        }
-        m->of[i] = group_of[id] - 1;
+    TRY(peak_keys_begin(keys, m->from->s->device, m->err));
+    TRY(group_rows(m, keys, stack));
+    TRY(room(m, keys->keys.len - 1));
+    for (uint32_t i = 0; i < m->groups; i++) {
+        str text;
+        TRY(peak_keys_name(keys, i + 1, stack[i], &text, m->err));
+        TRY(name(m, i, text));
     }
-    TRY(room(m, groups));
-    for (uint32_t i = 0; i < groups; i++)
-        TRY(name(m, i, strings_text(&n->strings, (string_id){ text[i] })));
     return VRS_OK;
 }
 
-static uint32_t size_class(double bytes)
+static enum vrs_status by_key(struct text_context *m, enum peak_by by)
 {
-    uint32_t k = 0;
-    double limit = 512;
-    while (k < SIZE_CLASSES - 1 && bytes >= limit) {
-        limit *= 2;
-        k++;
-    }
-    return k;
-}
-
-static uint32_t age_class(uint32_t age)
-{
-    uint32_t k = 0;
-    for (uint64_t limit = 10; age >= limit && k < AGE_CLASSES - 1; limit *= 10)
-        k++;
-    return k;
-}
-
-static void write_size(struct buf *to, uint32_t k)
-{
-    if (k == 0) {
-        buf_text(to, "under 512 B");
-        return;
-    }
-    human_bytes(to, (int64_t)512 << (k - 1));
-    buf_text(to, " to ");
-    human_bytes(to, (int64_t)512 << k);
-}
-
-static void write_age(struct buf *to, uint32_t k)
-{
-    unsigned long long low = 1;
-    for (uint32_t i = 0; i < k && k < AGE_CLASSES; i++)
-        low *= 10;
-    if (k == AGE_BEFORE)
-        buf_text(to, "before recording");
-    else if (k == AGE_LATER)
-        buf_text(to, "not yet");
-    else if (k == 0)
-        buf_text(to, "under 10 events");
-    else
-        buf_format(to, "%llu to %llu events", low, 10 * low);
-}
-
-static uint32_t class_of(const struct text_context *m, enum scene_by by, uint32_t row)
-{
-    uint32_t last = m->d->rows.states - 1, born = m->d->rows.born[row];
-    if (by == SCENE_SIZE)
-        return size_class(m->d->rows.bytes[row]);
-    return is_before(m, row) ? AGE_BEFORE : born > last ? AGE_LATER : age_class(last - born);
-}
-
-static enum vrs_status by_class(struct text_context *m, enum scene_by by)
-{
-    uint32_t group[CLASSES] = { 0 }, groups = 0;
-    for (uint32_t i = 0; i < m->d->rows.rows; i++)
-        group[m->of[i] = class_of(m, by, i)] = 1;
-    TRY(room(m, CLASSES));
-    for (uint32_t k = 0; k < CLASSES; k++) {
-        struct buf text;
-        if (group[k] == 0)
-            continue;
-        buf_init(&text, SIZE_MAX / 2);
-        if (by == SCENE_SIZE)
-            write_size(&text, k);
-        else
-            write_age(&text, k);
-        enum vrs_status named =
-            text.failed ? vrs_no_memory(m->err) : name(m, groups, buf_slice(&text));
-        buf_free(&text);
-        TRY(named);
-        group[k] = groups++;
-    }
-    m->groups = groups;
-    for (uint32_t i = 0; i < m->d->rows.rows; i++)
-        m->of[i] = group[m->of[i]];
-    return VRS_OK;
+    const struct study *s = m->from->s;
+    struct peak_keys keys = { .r = s->r,
+                              .categories = &s->categories,
+                              .naming = s->naming,
+                              .arena = m->arena,
+                              .scratch = s->scratch,
+                              .by = by,
+                              .site = SITE_LINE,
+                              .at_event = (int64_t)s->events - 1 };
+    enum vrs_status status = make_keyed(m, &keys);
+    peak_keys_end(&keys);
+    return status;
 }
 
 static enum vrs_status group_by(struct text_context *m, enum scene_by by)
@@ -218,17 +171,29 @@ static enum vrs_status group_by(struct text_context *m, enum scene_by by)
     case SCENE_STREAM:
         return by_number(m, page_alloc_stream, r->streams.rows.len, write_stream);
     case SCENE_OWNER:
-        return by_text(m, m->from->names.owner, S("(no stack)"));
+        return by_key(m, BY_OWNER);
     case SCENE_MODULE:
-        return by_text(m, m->from->names.module, S("(no module)"));
-    case SCENE_SIZE:
-    case SCENE_AGE:
-        return by_class(m, by);
+        return by_key(m, BY_MODULE);
     case SCENE_SITE:
+        return by_key(m, BY_SITE);
+    case SCENE_FILE:
+        return by_key(m, BY_FILE);
+    case SCENE_FUNCTION:
+        return by_key(m, BY_FUNCTION);
+    case SCENE_SIZE:
+        return by_key(m, BY_SIZE);
+    case SCENE_AGE:
+        return by_key(m, BY_AGE);
+    case SCENE_NAME:
+        return by_key(m, BY_NAME);
+    case SCENE_PATH:
+        return by_key(m, BY_PATH);
+    case SCENE_LINE:
+    case SCENE_CULPRIT:
     case SCENE_BYS:
         break;
     }
-    return by_text(m, m->from->names.culprit, S("(no stack)"));
+    return by_key(m, BY_LINE);
 }
 
 double *scene_group_bytes(const struct scene_device *d, const struct raster_groups *groups,
@@ -244,6 +209,7 @@ double *scene_group_bytes(const struct scene_device *d, const struct raster_grou
 /* For qsort, which has no argument of its own. */
 struct ranked {
     double bytes;
+    uint32_t born; /* state in which the oldest alive was */
     str name;
     uint32_t group;
 };
@@ -256,11 +222,14 @@ static int by_bytes(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
-static int by_bytes_and_name(const void *a, const void *b)
+/* As rows of `peak` are ordered. */
+static int by_row(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
     if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
+    if (x->born != y->born)
+        return x->born < y->born ? -1 : 1;
     int order = str_compare(x->name, y->name);
     return order != 0 ? order : (x->group > y->group) - (x->group < y->group);
 }
@@ -280,7 +249,7 @@ static void rank_categories(struct text_context *m, uint32_t *bands)
 /* Whether a name is of memory without a line, which lies at the bottom: most of it never moves. */
 static bool is_old(str name)
 {
-    return str_equal(name, S("before recording")) || str_starts(name, S("(no "));
+    return str_equal(name, S("older than the recording")) || str_starts(name, S("(no "));
 }
 
 /* Bands from the bottom: what has no line, then the largest on top, as in a list. */
@@ -305,16 +274,19 @@ static enum vrs_status rank(struct text_context *m, enum scene_by by, uint32_t p
         return vrs_no_memory(m->err);
     for (uint32_t i = 0; i < m->groups; i++) {
         bands[i] = i;
-        ranked[i] = (struct ranked){ bytes[i], m->group[i].name, i };
+        ranked[i] = (struct ranked){ bytes[i], UINT32_MAX, m->group[i].name, i };
         m->group[i].slot = PALETTE_OTHER;
     }
+    for (uint32_t i = m->d->rows.rows; i-- > 0;)
+        if (m->d->rows.born[i] <= peak && peak < m->d->rows.end[i])
+            ranked[m->of[i]].born = m->d->rows.born[i];
     m->d->group = m->group;
     if (by == SCENE_CATEGORY) {
         rank_categories(m, bands);
         return VRS_OK;
     }
     if (m->groups > 1)
-        qsort(ranked, m->groups, sizeof *ranked, by_bytes_and_name);
+        qsort(ranked, m->groups, sizeof *ranked, by_row);
     for (uint32_t i = 0; i < m->groups && i < PALETTE_OTHER && ranked[i].bytes > 0; i++)
         m->group[ranked[i].group].slot = (uint8_t)i;
     if (m->groups > 1)
@@ -323,13 +295,29 @@ static enum vrs_status rank(struct text_context *m, enum scene_by by, uint32_t p
     return VRS_OK;
 }
 
-/* Names are of the file; pictures show them. */
-static enum vrs_status make_harmless(struct text_context *m)
+/* Exact sizes may be long, and several may read alike. */
+static void put_size(struct buf *to, str text)
+{
+    uint64_t bytes;
+    bool negative;
+    if (!number_integer(text, &bytes, &negative) || bytes > INT64_MAX)
+        return;
+    human_bytes(to, (int64_t)bytes);
+    buf_format(to, " (%llu)", (unsigned long long)bytes);
+}
+
+/* As people read them.  Names are of the file; pictures show them. */
+static enum vrs_status name_as_read(struct text_context *m, enum scene_by by)
 {
     for (uint32_t i = 0; i < m->groups; i++) {
         struct buf text;
         buf_init(&text, SIZE_MAX / 2);
-        escape_text(&text, m->group[i].name, false);
+        if (by == SCENE_SIZE)
+            put_size(&text, m->group[i].name);
+        else if (by == SCENE_NAME || by == SCENE_PATH || by == SCENE_CATEGORY)
+            escape_text(&text, m->group[i].name, false);
+        else
+            place_words(&text, m->group[i].name, false);
         enum vrs_status named = text.failed ? vrs_no_memory(m->err) : name(m, i, buf_slice(&text));
         buf_free(&text);
         TRY(named);
@@ -389,7 +377,7 @@ enum vrs_status scene_group_rows(const struct scene *scene, struct page_source *
             peak = p;
     TRY(group_by(&m, scene->asked.by));
     TRY(rank(&m, scene->asked.by, peak));
-    TRY(make_harmless(&m));
+    TRY(name_as_read(&m, scene->asked.by));
     d->shown = d->groups;
     d->shown_group = d->group;
     return scene->asked.by == SCENE_CATEGORY ? VRS_OK : join_others(&m);

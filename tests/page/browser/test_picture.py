@@ -17,7 +17,8 @@ from conftest import ROOT, program, run, some
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))
 SIZES = ((97, 61), (320, 200), (601, 83))
-BYS = ("category", "site", "owner", "module", "phase", "pool", "stream", "size", "age")
+BYS = ("category", "line", "owner", "module", "site", "file", "function", "phase", "pool", "stream", "size", "age", "name",
+       "path")
 SVG = "{http://www.w3.org/2000/svg}"
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="no node")

@@ -450,4 +450,4 @@ alloc c 4MiB any
     alloc, stack, strings = made.table(device, "alloc"), made.table(device, "stack"), made.strings(device)
     assert [strings[n] for n in alloc["ctx"]] == ["0/1", "mine", ""]
     of = alloc["stack"][0]
-    assert strings[stack["op"][of]] == "addmm" and strings[stack["module"][of]] == "model.py > block.py"
+    assert strings[stack["op"][of]] == "addmm" and strings[stack["module"][of]] == "model.py:1 > block.py:3"

@@ -87,7 +87,7 @@ alloc d 6MiB any pool 7
     page.wait("%s.querySelectorAll('tbody tr[data-row]').length === 2" % seen)
     rows = page.ask("[...%s.querySelectorAll('tbody tr[data-row]')].map((row) => [...row.cells].map((cell) =>"
                     " cell.textContent))" % seen)
-    assert [row[1] for row in rows] == ["default \xb7 0x0", "graph 7 \xb7 0x0"]
+    assert [row[1] for row in rows] == ["default \xb7 stream 0", "graph 7 \xb7 stream 0"]
     lost = run("fragments", "--at", "peak", "--json", path, expect=0).json()["devices"][0]["result"]["groups"]
     assert [row[5] for row in rows] == [human(sum(group["stranded_bytes"] for group in lost)), "0 B"]
     told = run("peak", "--by", "pool", "--json", path, expect=0).json()["devices"][0]["result"]["rows"]

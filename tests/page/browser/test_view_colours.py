@@ -34,7 +34,7 @@ def swatches(page, where):
     return page.ask("(%s)(%s)" % (SWATCHES, json.dumps(where)))
 
 
-@pytest.mark.parametrize("by", ["category", "site", "phase", "size"])
+@pytest.mark.parametrize("by", ["category", "line", "site", "phase", "size"])
 @pytest.mark.parametrize("at", [400, 2000, 2464])
 def test_state_has_the_colours_of_who_holds_the_memory(pages, by, at):
     page = pages(EXAMPLES / "train.pickle", fragment="#v=1&by=%s&at=%d" % (by, at))
@@ -79,7 +79,7 @@ def test_what_leaks_is_shown_in_a_colour_of_its_own(pages):
     page.says("#view", "per step")
     page.press_on("#view > :not([hidden]) tr[data-row] td:last-child button")
     page.settled()
-    assert page.state()["by"] == "site" and page.state()["q"].startswith("site")
+    assert page.state()["by"] == "line" and page.state()["q"].startswith("line")
     colours = page.ask("""(() => { const one = document.querySelector('#view > :not([hidden]) .plot canvas');
       const copy = new OffscreenCanvas(one.width, one.height).getContext('2d', { willReadFrequently: true });
       copy.drawImage(one, 0, 0);

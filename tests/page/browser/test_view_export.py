@@ -125,14 +125,17 @@ def test_rows_as_csv_and_json_are_the_table(pages):
     page = shown(pages, EXAMPLES / "leak.pickle", "stack", "&by=category")
     name, text = saved(page, "Rows: requested", "CSV")
     rows = list(csv.DictReader(io.StringIO(text)))
-    assert name == "leak-who.csv" and rows[0]["name"] == "activation"
-    assert all(row["bytes_bytes"].isdigit() for row in rows)
+    assert name == "leak-who.csv" and rows[0]["name"] == "train.py:45 main"
+    assert all(row["bytes"].isdigit() for row in rows)
     peak = run("report", "--json", EXAMPLES / "leak.pickle", expect=0).json()["devices"][0]["requested"]
-    assert sum(int(row["bytes_bytes"]) for row in rows) == peak["peak_bytes"]
+    assert sum(int(row["bytes"]) for row in rows) == peak["peak_bytes"]
+    told = run("peak", "--json", EXAMPLES / "leak.pickle", expect=0).json()["devices"][0]["result"]
+    assert [[row[key] for key in ("name", "bytes", "since")] for row in rows] == [
+        [row["name"], str(row["bytes"]), str(row["oldest_event"])] for row in told["rows"]]
     name, text = saved(page, "Rows: requested", "JSON")
     again = json.loads(text)
     assert name == "leak-who.json" and [row["name"] for row in again] == [row["name"] for row in rows]
-    assert [row["bytes_bytes"] for row in again] == [int(row["bytes_bytes"]) for row in rows]
+    assert [row["bytes"] for row in again] == [int(row["bytes"]) for row in rows]
     page.press("Escape")
     page.press("W")
     page.press_on("#who thead th:nth-of-type(4) button")  # by count
@@ -155,8 +158,8 @@ def test_rows_of_steps_are_those_of_steps(pages):
 def test_cells_that_look_like_formulas_are_text(pages):
     script = "".join("stack s%d %s < run.py:9 main\nalloc a%d %dMiB s%d\n" % (i, frame, i, 4 + i, i)
                      for i, frame in enumerate(["=cmd.py:1 f", "+sum.py:2 f", "-x.py:3 f"]))
-    page = shown(pages, scripts.make(script), "stack", "&by=site")
-    page.says("#who caption", "by site")
+    page = shown(pages, scripts.make(script), "stack", "&by=line")
+    page.says("#who caption", "by line")
     _, text = saved(page, "Rows: requested", "CSV")
     names = [row["name"] for row in csv.DictReader(io.StringIO(text))]
     assert sorted(n[:2] for n in names if n.startswith("'")) == ["'+", "'-", "'="], names

@@ -49,7 +49,7 @@ def test_names_are_text_in_every_view(pages, tmp_path, name):
         page.press(key)
         page.wait("document.querySelector('[role=tab][aria-selected=true] kbd').textContent === '%s'" % key)
     page.press("g")
-    page.says("#who caption", "by site")
+    page.says("#who caption", "by category")
     page.press("e")
     page.wait("document.getElementById('export').open")
     page.press("Escape")

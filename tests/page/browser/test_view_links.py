@@ -8,7 +8,7 @@ from conftest import some
 from recordings import scripts
 from pages import EXAMPLES
 
-DEFAULT = {"v": "1", "file": "0", "dev": "0", "view": "stack", "y": "0-", "by": "site"}
+DEFAULT = {"v": "1", "file": "0", "dev": "0", "view": "stack", "y": "0-", "by": "line"}
 
 
 def until(page, key, value, seconds=10):

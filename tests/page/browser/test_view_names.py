@@ -184,7 +184,7 @@ def test_what_has_no_name_says_nothing_of_one(pages, layers):
 
 def test_lines_that_name_a_block_have_its_name(pages, layers):
     """Passing over a picture, the events of the allocator, and the blocks that pin free memory."""
-    shown = pages(layers)
+    shown = pages(layers, fragment="#v=1&by=category")
     shown.settled()
     shown.mouse("mouseMoved", *shown.plot(0.95, 0.05))
     shown.says("#status-text", "parameter 20.00 MiB \xb7 model.layers.0.weight  bf16 4096 x 11008 \xb7 ")

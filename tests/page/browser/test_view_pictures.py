@@ -93,7 +93,7 @@ def test_the_picture_is_the_stored_one(pages, size, theme):
     def prepare(page):
         page.send("Page.addScriptToEvaluateOnNewDocument", source=BEFORE)
     page = pages(EXAMPLES / "train.pickle", size=size, before=prepare,
-                 fragment="#v=1&at=1400&sel=a60&range=900-1500&theme=" + theme)
+                 fragment="#v=1&by=category&at=1400&sel=a60&range=900-1500&theme=" + theme)
     page.settled()
     width, height = size
     page.ask("(() => { const fixed = (selector, w, h) => { const s = document.querySelector(selector).style;"

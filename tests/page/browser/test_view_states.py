@@ -308,7 +308,7 @@ def test_shares_of_a_double_free_are_the_same_everywhere(browser, tmp_path):
     page.wait("document.getElementById('who').textContent.includes('unattributed')")
     assert "8.00 MiB of the peak (57.1 %)" in old and old in page.text("#verdicts")
     seen = {}
-    for _ in range(12):
+    for _ in range(16):
         seen[page.text("#who caption").rsplit("by ", 1)[-1]] = page.ask(
             "[...document.querySelectorAll('#who tr[data-row]')].map((tr) => [...tr.cells].slice(1, 3).map((td) => td.textContent))")
         page.press("g")

@@ -10,7 +10,7 @@ import { diffRows, matched } from '../../../viewer/core/memory/diff.js';
 function side(model, p) {
   const replay = oracle(model);
   return { model, rows: replay.live(p), requested: replay.requested(p),
-    grouping: model.grouping ??= grouping(model, 'site') };
+    grouping: model.grouping ??= grouping(model, 'line') };
 }
 
 function check({ rows, total }, a, b) {

@@ -122,7 +122,7 @@ test('what the rows lack may differ from state to state', async () => {
   const { rows } = await call('range', { a: 2, b: states[1], by: 'category' });
   assert.equal(rows.find((row) => row.key === -1).delta, 5000 - model.adjust);
   const ends = [{ file: 0, dev: 0, state: 3 }, { file: 0, dev: 0, state: states[1] }];
-  const diff = await call('diff', { a: ends[0], b: ends[1], by: 'site' });
+  const diff = await call('diff', { a: ends[0], b: ends[1], by: 'line' });
   assert.equal(diff.rows.find((row) => row.aKey === -1 && row.bKey === -1).delta, 5700);
 });
 
@@ -218,6 +218,25 @@ test('before all blocks are here: the first picture is answered, the rest waits'
   await call('block', { n: 1, bytes: blocks[1] });
   await live;
   assert.equal((await call('cover', { wait: true })).complete, true);
+});
+
+test('the first picture by line is answered early where lines are here, else with the rest', async () => {
+  for (const lines of [true, false]) {
+    const { head, blocks } = packModel(makeModel(2), lines);
+    const call = createEngine([{ devices: [head] }], { raster: (d) => d.grouping('line').names });
+    const order = [];
+    const picture = call('raster', { by: 'line' }).then((names) => order.push('picture') && names);
+    await call('block', { n: 0, bytes: blocks[0] });
+    const early = await call('cover', { wait: 'first' });
+    assert.equal(early.lines !== null, lines);
+    order.push('block');
+    await call('block', { n: 1, bytes: blocks[1] });
+    const names = await picture;
+    assert.deepEqual(order, lines ? ['picture', 'block'] : ['block', 'picture']);
+    const { rows } = await call('live', { by: 'line' });
+    if (lines) assert.deepEqual(early.lines.map((row) => ({ ...row })), rows);
+    assert.ok(rows.every(({ name }) => names.includes(name)) && rows.length > 3);
+  }
 });
 
 test('a cut page and a damaged column say so, and every request ends', async () => {

@@ -32,6 +32,13 @@ test('a state comes back whole', () => {
   }
 });
 
+test('links name groups by the words of peak, a line also as culprit', () => {
+  for (const by of ['line', 'site', 'file', 'function', 'name', 'path', 'birth']) {
+    assert.deepEqual(read(`by=${by}`), { state: { by }, notes: [] });
+  }
+  assert.deepEqual(read('by=culprit'), { state: { by: 'line' }, notes: [] });
+});
+
 test('nothing set, nothing written', () => {
   assert.equal(write({}), 'v=1');
   assert.equal(write({ q: '', sel: null, only: false, marks: [], theme: null }), 'v=1');

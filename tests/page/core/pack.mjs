@@ -88,11 +88,12 @@ function stringColumns(strings) {
 
 const REST = {
   wait: 'u32', source: 'u8', lane: 'u32', stack: 'u32', free_stack: 'u32', cat: 'u8', rule: 'u8',
-  sure: 'u8', phase: 'u8', stream: 'u8', pool: 'u16', flags: 'u8',
+  phase: 'u8', stream: 'u8', pool: 'u16', flags: 'u8',
 };
 
-/** {head, blocks}: a device of the page; its first block holds what the first picture needs. */
-export function packModel(model) {
+/** {head, blocks}: a device of the page; its first block holds what the first picture needs, by line
+ * where `lines` are with it. */
+export function packModel(model, lines = true) {
   const blocks = new Blocks();
   const { alloc, states } = model;
   const table = (rows, columns) => ({ rows, columns });
@@ -102,11 +103,21 @@ export function packModel(model) {
     until: blocks.add(until(alloc, states), 'u32', PLAIN),
     bytes: blocks.add(alloc.bytes, 'u64', PLAIN),
     cat: blocks.add(alloc.cat, 'u8', PLAIN), stack: blocks.add(alloc.stack, 'u32', PLAIN) };
+  const named = () => {
+    const { len, bytes } = stringColumns(model.string);
+    return { sure: blocks.add(alloc.sure, 'u8', PLAIN),
+      stack: plain(model.stack, { caller: 'u32', frame: 'u32', site: 'u32', culprit: 'u32',
+        line: 'u32', owner: 'u32', op: 'u32', module: 'u32' }),
+      string: table(model.string.length, { len: blocks.add(len, 'u32', PLAIN),
+        bytes: blocks.add(bytes, 'u8', PLAIN) }) };
+  };
+  const early = lines ? named() : null;
   blocks.next();
+  const { sure, stack, string } = early ?? named();
   const rest = plain(alloc, REST).columns;
   const pads = Array.from(alloc.pad, (n) => (Number.isNaN(n) ? 0xffffffff : n));
   const tables = {
-    alloc: table(alloc.rows, { ...rest, ...first, pad: blocks.add(pads, 'u32', PLAIN) }),
+    alloc: table(alloc.rows, { ...rest, ...first, sure, pad: blocks.add(pads, 'u32', PLAIN) }),
     range: table(model.range.rows, {
       ...plain(model.range, { lane: 'u32', base: 'u64', bytes: 'u64', segment: 'u32' }).columns,
       born: blocks.add(model.range.born, 'u32', DELTA),
@@ -117,8 +128,8 @@ export function packModel(model) {
       state: blocks.add(model.event.state, 'u32', DELTA) }),
     oom: plain(model.oom, { state: 'u32', bytes: 'u64', free: 'u64', stack: 'u32' }),
     mark: plain(model.mark, { kind: 'u8', first: 'u32', last: 'u32', depth: 'u8', name: 'u32' }),
-    stack: plain(model.stack, { caller: 'u32', frame: 'u32', site: 'u32', culprit: 'u32',
-      owner: 'u32', op: 'u32', module: 'u32' }),
+    stack,
+    string,
     frame: table(model.frame.rows, { ...plain(model.frame, { file: 'u32', line: 'u32',
       kind: 'u8' }).columns, func: blocks.add(model.frame.func, 'u32', ZIGZAG) }),
   };
@@ -126,8 +137,5 @@ export function packModel(model) {
     const dt = Array.from(model.time.subarray(1), (t, i) => t - model.time[i]);
     tables.time = table(dt.length, { dt: blocks.add(dt, 'u32', PLAIN) });
   }
-  const { len, bytes } = stringColumns(model.string);
-  tables.string = table(model.string.length, { len: blocks.add(len, 'u32', PLAIN),
-    bytes: blocks.add(bytes, 'u8', PLAIN) });
   return { head: { ...model.head, tables }, blocks: blocks.joined() };
 }

@@ -7,14 +7,13 @@
 // tests/page/picture_ids.c prints them; painted, W * H pixels of four bytes instead, alpha 0
 // where nothing is.
 import { readFileSync } from 'node:fs';
-import { createDevice } from '../../../viewer/core/memory/device.js';
-import { decodeDevice } from '../../../viewer/core/model/decode.js';
 import { createPictureOps } from '../../../viewer/core/memory/pictures.js';
 import { atOnce, isWork } from '../../../viewer/core/model/slices.js';
 import { groupRows, liveAt } from '../../../viewer/core/memory/live.js';
 import { slotsOf } from '../../../viewer/ui/draw/colours.js';
 import { makeInks, paintPicture } from '../../../viewer/ui/draw/paint.js';
 import { paintMap } from '../../../viewer/ui/views/map.js';
+import { readPage } from './read_page.mjs';
 
 const ops = createPictureOps();
 
@@ -44,18 +43,9 @@ function out(array) {
   process.stdout.write(Buffer.from(array.buffer, array.byteOffset, array.byteLength));
 }
 
-const page = readFileSync(process.argv[2], 'utf8');
-const script = (id) => page.match(new RegExp(`<script[^>]* id="${id}"[^>]*>([^<]*)<`))?.[1];
-const head = JSON.parse(script('head'));
-const blocks = [Buffer.from(script('cover'), 'base64')];
-for (let i = 1, text; (text = script(`b${i}`)) !== undefined; i++) {
-  blocks.push(Buffer.from(text, 'base64'));
-}
-const devices = [];
+const page = readPage(process.argv[2]);
 for (const view of JSON.parse(readFileSync(0, 'utf8'))) {
-  const dev = view.dev ?? 0;
-  devices[dev] ??= createDevice(await decodeDevice(head.files[0].devices[dev], blocks));
-  const d = devices[dev];
+  const d = await page.device(view.dev ?? 0);
   const to = view.to ?? d.model.states;
   const made = await ops[view.op](d, { ...view, x: { mode: 'events', from: view.from, to } });
   const picture = isWork(made) ? atOnce(made) : made;

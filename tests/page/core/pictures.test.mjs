@@ -1,11 +1,13 @@
 // pictures.test.mjs - the operations that draw, through the engine, as the page asks for them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createDevice } from '../../../viewer/core/memory/device.js';
 import { createEngine } from '../../../viewer/core/engine.js';
 import { createPictureOps } from '../../../viewer/core/memory/pictures.js';
 import { startEngine, runWorker } from '../../../viewer/worker.js';
 import { packModel } from './pack.mjs';
 import { makeModel, manyModels, oracle } from './synthetic.mjs';
+import { groupsPicture } from './whole.mjs';
 
 async function engineOf(...models) {
   const heads = [];
@@ -51,6 +53,22 @@ test('stack and groups: columns add up to the curve, pixels are live there', asy
       for (const row of rows) assert.equal(groups.parts[row.key * 60 + 30], row.bytes);
     }
   }
+});
+
+test('of more groups than a picture can tell apart the least at the peak are one', async () => {
+  let n = 0;
+  const model = makeModel(5, { events: 6000, size: () => 512 * ++n });
+  const call = await engineOf(model);
+  const d = createDevice(model);
+  const { of, names } = d.grouping('size');
+  assert.ok(names.length > 1500);
+  const own = new Set(d.bands('size').subarray(0, 1000));
+  const got = await call('groups', { ...size, x: wholeX(model), by: 'size' });
+  const plain = groupsPicture(model, { shown: got.shown, groupOf: of, groups: names.length,
+    bands: d.bands('size'), y0: got.y0, y1: got.y1, H: size.H });
+  assert.deepEqual(got.ids, plain.ids.map((id) => (id < 0 || own.has(id) ? id : names.length)));
+  assert.deepEqual(got.sums, plain.sums);
+  assert.ok(got.ids.includes(names.length) && got.groups > names.length);
 });
 
 test('a query marks what it leaves out, and only draws what it leaves in', async () => {
@@ -126,7 +144,7 @@ test('trees sum to the live set, and their cells have words', async () => {
   const { peak } = await call('cover', {});
   const atPeak = await call('tree', { of: 'peak' });
   assert.equal(atPeak.total[0], peak.bytes);
-  const churn = await call('range', { a: 100, b: p, by: 'site' });
+  const churn = await call('range', { a: 100, b: p, by: 'line' });
   const tree = await call('tree', { of: 'churn', a: 100, b: p });
   assert.equal(tree.total[0], churn.churn);
 });
@@ -134,7 +152,7 @@ test('trees sum to the live set, and their cells have words', async () => {
 test('a tree of leaks is of what the steps left at their sites', async () => {
   const model = makeModel(6, { events: 900, neverFreed: 0.3 });
   const call = await engineOf(model);
-  const { rows } = await call('leaks', { by: 'site' });
+  const { rows } = await call('leaks', { by: 'line' });
   const sites = [rows[0].name, rows[2].name, 'nowhere'];
   const tree = await call('tree', { of: 'leaks', sites, state: 5 });
   assert.ok(rows.length > 3 && rows[2].total > 0);
@@ -161,10 +179,10 @@ test('a tree of a difference has both ends, and knows a filter', async () => {
 test('leaks and differences', async () => {
   const [one, two] = [makeModel(6), makeModel(7)];
   const call = await engineOf(one, two);
-  const leaks = await call('leaks', { by: 'site' });
+  const leaks = await call('leaks', { by: 'line' });
   assert.equal(leaks.steps.length, one.mark.rows);
   const [a, b] = [{ file: 0, dev: 0, state: 250 }, { file: 0, dev: 1, state: 120 }];
-  const { rows, total } = await call('diff', { a, b, by: 'site' });
+  const { rows, total } = await call('diff', { a, b, by: 'line' });
   assert.equal(total.delta, oracle(two).requested(120) - oracle(one).requested(250));
   assert.equal(rows.reduce((n, row) => n + row.delta, 0), total.delta);
 });
@@ -210,9 +228,9 @@ test('the worker and the page alone give the same answers', async () => {
     const engine = startEngine([{ devices: [head] }], worker);
     const early = engine.call('raster', { ...size, x: wholeX(model), by: 'category' });
     for (const [n, text] of texts.entries()) engine.block(n, text);
-    const got = [await early, await engine.call('live', { state: 200, by: 'site' })];
+    const got = [await early, await engine.call('live', { state: 200, by: 'line' })];
     engine.end();
-    const dropped = engine.call('raster', { ...size, x: wholeX(model), by: 'site' });
+    const dropped = engine.call('raster', { ...size, x: wholeX(model), by: 'line' });
     const last = engine.call('raster', { ...size, x: wholeX(model), by: 'owner' });
     // Through a worker it may have been begun before the next one came.
     if (make !== pairOf) assert.equal(await dropped, null);

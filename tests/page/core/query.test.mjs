@@ -34,7 +34,7 @@ const closed = (r) => alloc.born[r] > 0 && alloc.end[r] < model.states;
 const liveAt = (p) => (r) => alloc.born[r] <= p && p < alloc.end[r];
 const word = (text) => (r) => someFrame(alloc.stack[r],
   (f) => f.func.includes(text) || f.file.includes(text)) ||
-  textOf('site')(r).toLowerCase().includes(text);
+  textOf('culprit')(r).toLowerCase().includes(text);
 const categories = model.head.categories.map((c) => c.name);
 const micro = (r) => model.time[alloc.end[r]] - model.time[alloc.born[r]];
 const stepOf = (r) => (alloc.born[r] === 0 ? 0 : 1 + Math.floor(alloc.born[r] / 50));
@@ -46,13 +46,24 @@ const TABLE = [
   ['LAYER_3', word('layer_3')],
   ['nn/mod', word('nn/mod')],
   ['"layer 3"', () => false],
-  ['"via 4"', (r) => textOf('site')(r).endsWith('via 4')],
+  ['"via 4"', (r) => textOf('culprit')(r).endsWith('via 4')],
   ['fn:forward_1', (r) => someFrame(alloc.stack[r], (f) => f.func.includes('forward_1'))],
   ['file:train.py', (r) => someFrame(alloc.stack[r], (f) => f.file.includes('train.py'))],
   ['line:11', (r) => someFrame(alloc.stack[r], (f) => f.line === 11)],
   ['free:layer_2', (r) => someFrame(alloc.free_stack[r], (f) => f.func.includes('layer_2'))],
   ['free:forward', (r) => alloc.free_stack[r] > 0],
-  ['site:"via 4"', (r) => textOf('site')(r).endsWith('via 4')],
+  ['line:"via 4"', (r) => textOf('culprit')(r).endsWith('via 4')],
+  ['culprit:"via 4"', (r) => textOf('culprit')(r).endsWith('via 4')],
+  ['site:"via 4"', (r) => textOf('culprit')(r).endsWith('via 4')],
+  ['line="train.py:11 via 4"', (r) => textOf('culprit')(r) === 'train.py:11 via 4'],
+  ['line="via 4"', () => false],
+  ['site="#4 train.py:11 via 4"', (r) => model.stack.site[alloc.stack[r]] === 4],
+  ['site="#4 whatever it is called"', (r) => model.stack.site[alloc.stack[r]] === 4],
+  ['site="train.py:11 via 4"', (r) => model.stack.site[alloc.stack[r]] === 4],
+  ['file=train.py', (r) => alloc.stack[r] > 0],
+  ['file=train', () => false],
+  ['function=forward_1', (r) => alloc.stack[r] / 2 % 3 === 1],
+  ['function:forward', (r) => alloc.stack[r] > 0],
   ['owner:layer_4', (r) => textOf('owner')(r) === 'layer_4'],
   ['op:mm', (r) => textOf('op')(r) === 'aten::mm'],
   ['op:aten::mm', (r) => textOf('op')(r) === 'aten::mm'],
@@ -63,7 +74,7 @@ const TABLE = [
   ['sure:low', (r) => alloc.sure[r] === 1],
   ['rule:w2', (r) => alloc.rule[r] === 1],
   ['stream:1', (r) => alloc.stream[r] === 1],
-  ['stream:0x7', (r) => alloc.stream[r] === 1],
+  ['stream:7', (r) => alloc.stream[r] === 1],
   ['pool:0', (r) => alloc.pool[r] === 0],
   ['pool:(0,1)', (r) => alloc.pool[r] === 1],
   ['stream:9', () => false],
@@ -117,7 +128,7 @@ test('a query names these allocations', () => {
 test('queries of the table are not all empty', () => {
   const empty = TABLE.filter(([text]) => rowsOf(text).length === 0).map(([text]) => text);
   assert.deepEqual(empty.sort(),
-    ['"-x"', '"/usr/g"', '"layer 3"', '"size>3"', 'at::add', 'step:99', 'stream:9']);
+    ['"-x"', '"/usr/g"', '"layer 3"', '"size>3"', 'at::add', 'file=train', 'line="via 4"', 'step:99', 'stream:9']);
 });
 
 test('count, bytes ever, bytes at a state', () => {
@@ -189,7 +200,8 @@ const FAULTS = [
   ['size>1..2', 0, /goes with =/],
   ['size=4k..1k', 0, /ends before it begins/],
   ['life<abc', 0, /number of events/],
-  ['line:x', 0, /whole number/],
+  ['line:', 0, /nothing after the colon/],
+  ['line=', 0, /nothing after the colon/],
   ['line>3', 0, /only : goes/],
   ['sure:very', 0, /low, medium, high/],
   ['flag:odd', 0, /one of before/],

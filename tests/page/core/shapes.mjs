@@ -150,8 +150,8 @@ function stackTables(r, stacks, strings) {
   const column = (of) => Uint32Array.from({ length: stacks }, (_, s) => (s === 0 ? 0 : of(s)));
   const any = () => 1 + Math.floor(r() * (strings - 1));
   const stack = { rows: stacks, caller: column((s) => Math.floor(r() * s)), frame: column((s) => s),
-    site: column(any), culprit: column(any), owner: column(any), op: column(any),
-    module: column(any) };
+    site: column((s) => s), culprit: column(any), line: column((s) => s), owner: column(any),
+    op: column(any), module: column(any) };
   const frame = { rows: stacks, func: column(any), file: column(any),
     line: column(() => 1 + Math.floor(r() * 900)), kind: new Uint8Array(stacks) };
   return { string, stack, frame };
@@ -206,7 +206,7 @@ export function makeShape(name, options = {}, seed = 1) {
     name: 'cuda:0', states, adjust: 0, alloc: trimmed(recording.alloc, states), time,
     ...rangeTables(recording.room, states), oom: { rows: 0 }, ...tables,
     mark: markTable(recording.steps ?? [], tables.string),
-    head: { streams: ['0x0'], pools: ['(0,0)'], rules: ['W1'], check: [],
+    head: { streams: ['0'], pools: ['(0,0)'], rules: ['W1'], check: [],
       phases: ['none', 'forward', 'backward', 'optimizer'],
       categories: CATEGORIES.map((text, slot) => ({ name: text, slot })) },
   };

@@ -47,7 +47,7 @@ test('an engine in slices gives the answers of one at once', async () => {
     const size = { W: 80, H: 60, x: { mode: 'events', from: 0, to: model.states } };
     const got = [await call('cover', { wait: true })];
     for (const op of ['raster', 'groups', 'map']) {
-      got.push(await call(op, { ...size, by: 'site' }));
+      got.push(await call(op, { ...size, by: 'line' }));
       got.push(await call(op, { ...size, by: 'category', query: 'size>=1KiB', only: true }));
     }
     answers.push(got);
@@ -68,7 +68,7 @@ test('decoding lets others work before each column', async () => {
 });
 
 test('no step makes two of the tables that a device makes once', async () => {
-  const size = { W: 80, H: 60, x: { mode: 'events', from: 0, to: 500 }, by: 'site', state: 300 };
+  const size = { W: 80, H: 60, x: { mode: 'events', from: 0, to: 500 }, by: 'line', state: 300 };
   const ops = { ...answers, ...createPictureOps() };
   for (const op of ['raster', 'groups', 'map', 'live']) {
     const d = createDevice(makeModel(4, { events: 600 }));

@@ -289,15 +289,15 @@ function stackTables(o, name) {
       func: name(func), file: name(file), line, kind }) - 1;
     const caller = frame(`forward_${i % 3}`, 'train.py', 10 + (i % 3), USER);
     const leaf = frame(`layer_${i}`, `/usr/lib/torch/nn/mod_${i % 4}.py`, i, i % 2 ? TORCH : LIBRARY);
-    const texts = { site: name(`train.py:${10 + (i % 3)} via ${i}`),
-      culprit: name(`train.py:${10 + (i % 3)} forward_${i % 3}`), owner: name(`layer_${i}`),
+    const texts = { culprit: name(`train.py:${10 + (i % 3)} via ${i}`), line: caller, site: i,
+      owner: name(`layer_${i}`),
       op: name(i % 2 ? 'aten::mm' : 'aten::add'), module: name(`model.${i % 4}`) };
     stacks.push({ caller: 0, frame: caller, ...texts });
     stacks.push({ caller: stacks.length - 1, frame: leaf, ...texts });
   }
   const column = (key) => fill(Uint32Array, stacks, (s) => s[key] ?? 0);
   const stack = { rows: stacks.length };
-  for (const key of ['caller', 'frame', 'site', 'culprit', 'owner', 'op', 'module']) {
+  for (const key of ['caller', 'frame', 'site', 'culprit', 'line', 'owner', 'op', 'module']) {
     stack[key] = column(key);
   }
   return { stack, frame: {
@@ -320,7 +320,7 @@ function headOf(o, states) {
   return {
     device: 0, name: 'cuda:0', states, capacity_bytes: null, adjust_bytes: o.adjust,
     time: o.time ? { base_us: '1762000000000000', unit_us: 1 } : null,
-    streams: ['0x0', '0x7'], pools: ['(0,0)', '(0,1)'],
+    streams: ['0', '7'], pools: ['(0,0)', '(0,1)'],
     categories: ['parameter', 'gradient', 'optimizer_state', 'activation', 'temporary', 'unknown']
       .map((name, slot) => ({ name, slot })),
     phases: ['', 'forward', 'backward'], rules: ['W1', 'W2', 'W3'], check: [],

@@ -131,8 +131,8 @@ test('lines about a block have its name: events, and what pins free memory', asy
   let named = 0;
   for (let state = 0; state < model.states; state++) {
     for (const { pin } of ops.state(d, { state }).bars) {
-      const site = pin && model.string[model.stack.site[model.alloc.stack[pin.row]]];
-      if (pin) assert.equal(pin.name, tensorName(model, pin.row) || site);
+      const line = pin && model.string[model.stack.culprit[model.alloc.stack[pin.row]]];
+      if (pin) assert.equal(pin.name, tensorName(model, pin.row) || line);
       named += pin && tensorName(model, pin.row) ? 1 : 0;
     }
   }

@@ -7,7 +7,7 @@ import { applied, createStore, firstState } from '../../../viewer/ui/state/store
 import { actionOf, keyNames, table as keys } from '../../../viewer/ui/state/keys.js';
 import { toCsv, toJson } from '../../../viewer/ui/parts/rows.js';
 import { deltaColumn, sortRows, visibleRows } from '../../../viewer/ui/draw/table.js';
-import { eventName, parseBytes, shortened, shown, withoutText }
+import { eventName, groupText, parseBytes, shortened, shown, withoutText }
   from '../../../viewer/ui/draw/text.js';
 import { byteLabel, eventTicks, ticks } from '../../../viewer/ui/draw/axis.js';
 import { bandsOf, columnOf, groupsIn, placeIn, runsOf } from '../../../viewer/ui/draw/picture.js';
@@ -20,7 +20,7 @@ import { fadedFor, slotsOf } from '../../../viewer/ui/draw/colours.js';
 import { makeInks, paintPicture } from '../../../viewer/ui/draw/paint.js';
 import { inkOf, toned } from '../../../viewer/ui/draw/tones.js';
 import { areasOf, createSvg } from '../../../viewer/ui/draw/svg.js';
-import { termOf } from '../../../viewer/ui/state/terms.js';
+import { lineTerm, termOf } from '../../../viewer/ui/state/terms.js';
 import { wheelFactor, wheelPixels } from '../../../viewer/ui/views/gesture.js';
 import { cellName } from '../../../viewer/ui/views/flame.js';
 import { childCells } from '../../../viewer/ui/views/twin.js';
@@ -188,6 +188,9 @@ test('CSV quotes, disarms formulas, and writes bytes as integers', () => {
   assert.equal(toCsv(columns, rows), 'name,size_bytes\r\n\'=1+1,4503599627370496\r\n' +
     '"a ""b"", c\n",\r\n\'-x,-5\r\n\'@f,0\r\n\'+1,1\r\n"\'\n=2",2\r\n');
   assert.deepEqual(JSON.parse(toJson(columns, rows))[1], { name: 'a "b", c\n', size_bytes: null });
+  const bytes = { id: 'bytes', unit: 'bytes', value: () => 7 };
+  assert.equal(toCsv([bytes], [{}]), 'bytes\r\n7\r\n');
+  assert.deepEqual(JSON.parse(toJson([bytes], [{}])), [{ bytes: 7 }]);
 });
 
 test('the rows in sight are among those made', () => {
@@ -389,7 +392,7 @@ test('findings: worst first, in report order, of this device; each leads somewhe
   assert.deepEqual(findingsOf(head, { file: 0, dev: 0 }).map((f) => f.id), ['b', 'd', 'e', 'a']);
   assert.deepEqual(placeOf(finding('oom', 'problem', 0), () => true), { at: 42, view: 'stack' });
   const leak = { id: 'leak', evidence: { culprit: 'log.py:40 append' } };
-  assert.deepEqual(placeOf(leak, () => true), { view: 'leaks', query: 'site:"log.py:40 append"' });
+  assert.deepEqual(placeOf(leak, () => true), { view: 'leaks', query: 'line="log.py:40 append"' });
   assert.equal(placeOf(leak, (id) => id === 'stack').view, 'stack');
   const kept = { id: 'kept', text: 'alive at the peak', evidence: { at_events: [7, 9] } };
   assert.deepEqual(placeOf(kept, () => true, 30), { at: 30, view: 'stack' });
@@ -398,8 +401,23 @@ test('findings: worst first, in report order, of this device; each leads somewhe
 
 test('terms quote what holds blanks', () => {
   assert.equal(termOf('category', 'optimizer_state'), 'cat:optimizer_state');
-  assert.equal(termOf('site', 'a.py:3 f"g'), 'site:"a.py:3 f g"');
+  assert.equal(termOf('line', 'a.py:3 f"g'), 'line="a.py:3 f g"');
+  assert.equal(termOf('line', { name: 'a.py:3 f' }), 'line="a.py:3 f"');
+  assert.equal(termOf('site', { name: 'a.py:3 f', site: 7 }), 'site="#7 a.py:3 f"');
+  assert.equal(termOf('size', '4096'), 'size=4096');
   assert.equal(termOf('age', 'old'), '');
+  assert.equal(termOf('line', undefined), '');
+  assert.equal(lineTerm('a.py:3 f'), 'line="a.py:3 f"');
+  assert.equal(lineTerm('size:4096'), 'site=size:4096');
+});
+
+test('groups are called as the command prints them', () => {
+  assert.equal(groupText('category', 'optimizer_state'), 'optimizer state');
+  assert.equal(groupText('line', '(no stack) optimizer_state'), '(no stack) optimizer state');
+  assert.equal(groupText('site', 'size:16777216'), '(no stack, 16.00 MiB each)');
+  assert.equal(groupText('size', '4096'), '4.00 KiB (4096)');
+  assert.equal(groupText('line', 'a_b.py:3 f_g'), 'a_b.py:3 f_g');
+  assert.equal(groupText('name', 'size:16777216'), 'size:16777216');
 });
 
 test('the wheel zooms by at most half at once, whatever its unit', () => {

@@ -75,7 +75,7 @@ function* live(d, { state, by, without = null, mask = null }) {
     active: model.alloc.pad ? active : null,
     time: model.time ? model.time[p] : null,
     ties: tiesAt(left.curve(), p, ...windowOf(model)),
-    names: groups.names.map((name, key) => ({ key, name })),
+    names: groups.names.map((name, key) => ({ key, name, site: groups.sites?.[key] })),
   };
 }
 
@@ -88,7 +88,7 @@ function changeRows(d, a, b, by, stays) {
     const alive = stays ? all.filter((i) => stays[i]) : all;
     for (const g of groupRows(model, alive, groupsOf(d, by, b))) {
       const row = rows.get(g.key)
-        ?? { key: g.key, name: g.name, a: 0, b: 0, delta: 0, countA: 0, countB: 0 };
+        ?? { key: g.key, name: g.name, site: g.site, a: 0, b: 0, delta: 0, countA: 0, countB: 0 };
       row[bytes] = g.bytes;
       row[count] = g.count;
       rows.set(g.key, row);

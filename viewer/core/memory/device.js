@@ -24,14 +24,14 @@ function remembered(make, most) {
 
 /* Whether a name is of memory without a line, which lies at the bottom: most of it never moves. */
 function isOld(name) {
-  return name === 'before recording' || name.startsWith('(no ');
+  return name === 'older than the recording' || name.startsWith('(no ');
 }
 
 /* Groups from the bottom of the stack: categories as the head lists them, what is of none on top;
  * others by their bytes at the peak, the largest on top, as in a list. */
 function bandsOf(d, by) {
   const { names } = d.grouping(by);
-  const bands = Uint16Array.from(names.keys());
+  const bands = Uint32Array.from(names.keys());
   if (by === 'category') {
     return bands.sort((a, b) => (names[a] === 'unknown') - (names[b] === 'unknown') || a - b);
   }

@@ -1,4 +1,4 @@
-// diff.js - what changed between two live sets: rows by site or group that sum to the difference.
+// diff.js - what changed between two live sets: rows by line or group that sum to the difference.
 import { bytes as sizeText } from '../model/human.js';
 
 const STAGES = ['M0', 'M1', 'M2', 'M3', 'M4', 'small'];
@@ -35,7 +35,7 @@ function byMatch({ model, rows }, match, stage, { keyless, first }) {
     keyOf: (r) => match?.[alloc.stack[r]] || `-${part(r)}`,
     nameOf: (key, r) => (typeof key === 'string'
       ? `(no stack)${rest[keyless]?.(Number(key.slice(1))) ?? ''}`
-      : stage.stage[key - 1] === 5 ? 'small' : string[stack.site[alloc.stack[r]]]),
+      : stage.stage[key - 1] === 5 ? 'small' : string[stack.culprit[alloc.stack[r]]]),
     // The stack with most bytes, of equal ones the first.
     weight: (r) => held[alloc.stack[r]] - alloc.stack[r] / stack.rows / 2,
     stageOf: (key, both) => (typeof key === 'string' ? { stage: STAGES[both ? first : 4] }

@@ -1,13 +1,14 @@
-// live.js - who is alive in a state, and what they add up to by category, site, age and others.
-import { bytes as sizeText } from '../model/human.js';
+// live.js - who is alive in a state, and what they add up to by the words of `vramscope peak --by`.
 import { firstAbove } from './curves.js';
 
 // Bits of flags: freed here but never allocated, and only in the final state.
 const UNTRACED = 3;
+const MEDIUM = 2;
 
-/** The groupings, in the order in which the page goes through them. */
-export const GROUPINGS = ['category', 'site', 'owner', 'module', 'phase', 'pool', 'stream', 'size',
-  'age'];
+/** The groupings, in the order in which the page goes through them: words of `peak --by`, whose
+ * rows and names they have, and the page's own, phase. */
+export const GROUPINGS = ['line', 'category', 'owner', 'module', 'site', 'file', 'function',
+  'phase', 'pool', 'stream', 'size', 'age', 'name', 'path'];
 
 /** Rows live in state `p`, in stack order: oldest first. */
 export function liveAt(model, p) {
@@ -26,17 +27,17 @@ export function isBefore(model, row) {
   return born[row] === 0 || (flags !== undefined && (flags[row] & UNTRACED) !== 0);
 }
 
-/* Groups under names as they come up; equal names are one group. */
-function named(rows, nameOf) {
+/* Groups in the order in which they come up; rows of equal keys are one. */
+function keyed(rows, keyOf, nameOf) {
   const of = new Uint32Array(rows);
   const names = [];
   const ids = new Map();
   for (let i = 0; i < rows; i++) {
-    const name = nameOf(i);
-    let id = ids.get(name);
+    const key = keyOf(i);
+    let id = ids.get(key);
     if (id === undefined) {
-      id = names.push(name) - 1;
-      ids.set(name, id);
+      id = names.push(nameOf(i)) - 1;
+      ids.set(key, id);
     }
     of[i] = id;
   }
@@ -54,61 +55,76 @@ function listed(column, rows, names) {
   return { of, names: all.map((name) => name || 'unknown') };
 }
 
-/* By a text of the stack. What has none is told apart by whether it precedes the recording. */
-function byStack(model, key) {
+const NO_STACK = '(no stack)';
+
+/* What memory without a stack is called: by what it is for, where more than a guess tells. */
+function unstacked({ alloc: { cat, sure }, head = {} }) {
+  const names = (head.categories ?? []).map(({ name }) =>
+    (name === 'unknown' || name === 'persistent' ? NO_STACK : `${NO_STACK} ${name}`));
+  return (i) => (cat && sure && sure[i] >= MEDIUM ? names[cat[i]] : NO_STACK);
+}
+
+/* The text of each stack under a word; '' where it is told apart by what it is for. */
+function textsOf({ stack, frame, string }, by) {
+  const { culprit, line, rows } = stack;
+  const lineOf = (s) => (culprit ? string[culprit[s]] : '');
+  const text = {
+    owner: (s) => (stack.owner ? string[stack.owner[s]] : ''),
+    module: (s) => (stack.module && string[stack.module[s]]) || '(no module)',
+    file: (s) => (line?.[s] ? string[frame.file[line[s]]] : lineOf(s)),
+    function: (s) => (line?.[s] ? string[frame.func[line[s]]] : lineOf(s)),
+  }[by] ?? lineOf;
+  return Array.from({ length: rows }, (_, s) =>
+    (s === 0 || (by !== 'module' && lineOf(s) === NO_STACK) ? '' : text(s)));
+}
+
+function byStack(model, by) {
   const { rows, stack } = model.alloc;
-  const ids = model.stack[key];
-  const names = new Array(model.stack.rows);
-  for (let s = 0; s < names.length; s++) names[s] = (ids && s > 0 && model.string[ids[s]]) || '';
-  return named(rows, (i) => (stack && names[stack[i]])
-    || (isBefore(model, i) ? 'before recording' : key === 'module' ? '(no module)' : '(no stack)'));
+  const texts = textsOf(model, by);
+  const rest = unstacked(model);
+  const name = (i) => (stack && texts[stack[i]]) || rest(i);
+  return keyed(rows, name, name);
 }
 
-/* Powers of two from 512 bytes on: class k is below 512 << k. */
-const SIZES = Float64Array.from({ length: 45 }, (_, k) => 512 * 2 ** k);
-const AGES = Float64Array.from({ length: 11 }, (_, k) => 10 ** (k + 1));
-
-function classOf(limits, n) {
-  let k = 0;
-  while (n >= limits[k]) k++;
-  return k;
+/* By stacks that are one place in the program, which bear the name of their line and have a number;
+ * without a stack by size. */
+function bySite(model) {
+  const { alloc: { rows, stack, bytes }, stack: { site } } = model;
+  const texts = textsOf(model, 'line');
+  const keyOf = (i) => site?.[stack[i]] || texts[stack[i]] || NO_STACK;
+  const nameOf = (i) => (stack?.[i] ? texts[stack[i]] || NO_STACK : `size:${bytes[i]}`);
+  const groups = keyed(rows, (i) => (stack?.[i] ? keyOf(i) : -1 - bytes[i]), nameOf);
+  const sites = new Uint32Array(groups.names.length);
+  for (let i = 0; i < rows; i++) sites[groups.of[i]] = site?.[stack?.[i]] ?? 0;
+  return { ...groups, nameOf, sites };
 }
 
-function sizeClass(k) {
-  if (k === 0) return 'under 512 B';
-  return `${sizeText(SIZES[k - 1])} to ${sizeText(SIZES[k])}`;
+const LATER = -1;
+
+/* Of ages 0, 1, 2 to 3, 4 to 7, …: how many binary digits they have. */
+function ageName(digits) {
+  if (digits < 2) return digits === 0 ? '0 events' : '1 event';
+  return `${2 ** (digits - 1)}-${2 ** digits - 1} events`;
 }
 
-function ageClass(k) {
-  if (k === 0) return 'under 10 events';
-  return `${AGES[k - 1]} to ${AGES[k]} events`;
+function byAge({ alloc: { rows, born } }, p) {
+  const ageOf = (i) => (born[i] === 0 ? Infinity : born[i] > p ? LATER
+    : 32 - Math.clz32(p - born[i]));
+  return keyed(rows, ageOf, (i) => (born[i] === 0 ? 'older than the recording'
+    : born[i] > p ? 'not yet' : ageName(ageOf(i))));
 }
 
-/* The classes that occur, in order, as groups. */
-function classes(rows, classAt, nameOf) {
-  const of = new Uint8Array(rows);
-  const seen = new Uint8Array(256);
-  for (let i = 0; i < rows; i++) {
-    of[i] = classAt(i);
-    seen[of[i]] = 1;
-  }
-  const names = [];
-  const group = new Uint8Array(256);
-  seen.forEach((is, k) => {
-    if (is) group[k] = names.push(nameOf(k)) - 1;
-  });
-  for (let i = 0; i < rows; i++) of[i] = group[of[i]];
-  return { of, names };
-}
+const NAMELESS = ['(no name)', '(no module)'];
 
-const AGE_BEFORE = 254;
-const AGE_LATER = 255;
-
-function byAge(model, p) {
-  const { rows, born } = model.alloc;
-  const special = { [AGE_BEFORE]: 'before recording', [AGE_LATER]: 'not yet' };
-  return classes(rows, (i) => (isBefore(model, i) ? AGE_BEFORE
-    : born[i] > p ? AGE_LATER : classOf(AGES, p - born[i])), (k) => special[k] ?? ageClass(k));
+/* By what the program called its memory, or by the module in that name; keys of what has none are
+ * numbers, so that they are no name. */
+function byName({ alloc, tensor, string }, by) {
+  const textOf = (i) => (tensor?.[by] ? string[tensor[by][alloc.tensor[i]]] : '');
+  const isNamed = (i) => Boolean(tensor?.name && alloc.tensor?.[i]);
+  const isBlank = (i) => /^ *$/.test(textOf(i));
+  const keyOf = (i) => (!isNamed(i) ? 0 : !isBlank(i) ? textOf(i) : by === 'path' ? 1 : 0);
+  return keyed(alloc.rows, keyOf,
+    (i) => (typeof keyOf(i) === 'number' ? NAMELESS[keyOf(i)] : textOf(i)));
 }
 
 /** The group of every row: {of, names}. `p` is the state ages are counted to. */
@@ -121,28 +137,35 @@ export function grouping(model, by, p = model.states - 1) {
     case 'phase': return listed(alloc.phase, rows, head.phases ?? []);
     case 'pool': return listed(alloc.pool, rows, head.pools ?? []);
     case 'stream': return listed(alloc.stream, rows, head.streams ?? []);
-    case 'site': return byStack(model, model.stack.site ? 'site' : 'culprit');
+    case 'line':
     case 'owner':
-    case 'module': return byStack(model, by);
-    case 'size': return classes(rows, (i) => classOf(SIZES, bytes[i]), sizeClass);
+    case 'module':
+    case 'file':
+    case 'function': return byStack(model, by);
+    case 'site': return bySite(model);
+    case 'size': return keyed(rows, (i) => bytes[i], (i) => String(bytes[i]));
     case 'age': return byAge(model, p);
+    case 'name':
+    case 'path': return byName(model, by);
     default: throw new Error(`no grouping is called ${by}`);
   }
 }
 
-/* Larger first; then names, by code units so that no locale changes the order. */
+/* As `peak` has them: larger first, then older; then names, by code units so that no locale changes
+ * the order. */
 function byBytes(a, b) {
   if (a.bytes !== b.bytes) return b.bytes - a.bytes;
+  if (a.since !== b.since) return a.since - b.since;
   return a.name < b.name ? -1 : a.name > b.name ? 1 : a.key - b.key;
 }
 
 /**
  * What rows add up to in each group: a list of {key, name, bytes, count, largest, since} with most
- * bytes first; `since` is the state in which the oldest was born. The list has `total`, which is
- * their sum: {bytes, count}. `by` is a name or what `grouping` gave.
+ * bytes first; `since` is the state in which the oldest was born, `site` the number of a site. The
+ * list has `total`, which is their sum: {bytes, count}. `by` is a name or what `grouping` gave.
  */
 export function groupRows(model, rows, by, p = model.states - 1) {
-  const { of, names } = typeof by === 'string' ? grouping(model, by, p) : by;
+  const { of, names, nameOf, sites } = typeof by === 'string' ? grouping(model, by, p) : by;
   const groups = new Map();
   const total = { bytes: 0, count: rows.length };
   for (const row of rows) {
@@ -150,12 +173,17 @@ export function groupRows(model, rows, by, p = model.states - 1) {
     const key = of[row];
     let group = groups.get(key);
     if (!group) {
-      group = { key, name: names[key], bytes: 0, count: 0, largest: 0, since: Infinity };
+      group = { key, name: names[key], bytes: 0, count: 0, largest: -1, since: Infinity };
+      if (sites) group.site = sites[key];
       groups.set(key, group);
     }
     group.bytes += bytes;
     group.count++;
-    if (bytes > group.largest) group.largest = bytes;
+    if (bytes > group.largest) {
+      group.largest = bytes;
+      // Stacks of one site may differ in what the recording does not count as its frames.
+      if (nameOf) group.name = nameOf(row);
+    }
     if (model.alloc.born[row] < group.since) group.since = model.alloc.born[row];
     total.bytes += bytes;
   }
@@ -184,7 +212,7 @@ export function pileBetween(model, rows, low, high, base = model.adjust) {
 /** Rows of the same site as `row`: how many ever, and live in state `p`. */
 export function sameSite(model, row, p) {
   const { stack, born, end, rows } = model.alloc;
-  const sites = model.stack.site ?? model.stack.culprit;
+  const sites = model.stack.site;
   const site = sites && stack ? sites[stack[row]] : 0;
   let ever = 0;
   let live = 0;

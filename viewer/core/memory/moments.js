@@ -10,27 +10,27 @@ const UNMAPS = ['segment_free', 'segment_unmap'];
 /** A failed request, row `i`: its bytes, what was free on the card, the line that asked; '' where
  * it is not known. */
 export function refusedAt({ oom, stack, string }, i) {
-  const ids = stack.site ?? stack.culprit;
+  const ids = stack.culprit;
   const asked = oom.stack?.[i];
   return { state: oom.state[i], bytes: known(oom.bytes?.[i]), free: known(oom.free?.[i]),
-    site: (ids && asked && string[ids[asked]]) || '' };
+    line: (ids && asked && string[ids[asked]]) || '' };
 }
 
-/** eventsAround, where rows say `name` of the tensor, `site` and `category` too: of a free those of
+/** eventsAround, where rows say `name` of the tensor, `line` and `category` too: of a free those of
  * what was freed; '' where there is none.  Of a failed request also what was `free`. */
 export function toldEvents(d, p, n) {
   const { model } = d;
-  const sites = d.grouping('site');
+  const lines = d.grouping('line');
   const categories = d.grouping('category');
   return eventsAround(model, p, n).map((event) => {
     const { row, kind, state } = event;
     if (row >= 0) {
-      return { ...event, name: tensorName(model, row), site: sites.names[sites.of[row]],
+      return { ...event, name: tensorName(model, row), line: lines.names[lines.of[row]],
         category: categories.names[categories.of[row]] };
     }
     const refused = kind === 'oom' ? model.oom.state.indexOf(state) : -1;
-    const { bytes, free = null, site = '' } = refused < 0 ? {} : refusedAt(model, refused);
-    return { ...event, name: '', category: '', site, free, bytes: bytes ?? event.bytes };
+    const { bytes, free = null, line = '' } = refused < 0 ? {} : refusedAt(model, refused);
+    return { ...event, name: '', category: '', line, free, bytes: bytes ?? event.bytes };
   });
 }
 

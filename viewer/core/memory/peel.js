@@ -55,14 +55,14 @@ function takenAt({ model, stays }, p) {
 
 /* The names of a stack that --drop looks into. */
 function namesOf({ stack, string }, s) {
-  return [stack.culprit ?? stack.site, stack.owner].map((ids) => (ids && s ? string[ids[s]] : ''));
+  return [stack.culprit, stack.owner].map((ids) => (ids && s ? string[ids[s]] : ''));
 }
 
 /* Whether `--drop` of these names takes out the very same, and something: it drops the stacks whose
  * line or owner contains one of them. */
 function isDropped({ model, stays }, { by, names }) {
   const { rows, stack } = model.alloc;
-  if (!['site', 'owner'].includes(by) || !stack) return false;
+  if (!['line', 'owner'].includes(by) || !stack) return false;
   const drops = Uint8Array.from({ length: model.stack.rows }, (_, s) =>
     (namesOf(model, s).some((text) => names.some((name) => text.includes(name))) ? 1 : 0));
   let dropped = 0;
@@ -77,7 +77,7 @@ function isDropped({ model, stays }, { by, names }) {
  * up to there: { state, bytes, held, peak }; not those that the groups made themselves. */
 function failedOf({ model, curve, pyramid: of }, { by, names }) {
   const { oom, stack, string } = model;
-  const ids = by === 'site' ? stack.site ?? stack.culprit : stack[by];
+  const ids = by === 'line' ? stack.culprit : stack[by];
   const [from] = windowOf(model);
   const list = [];
   for (let i = 0; i < oom.rows; i++) {

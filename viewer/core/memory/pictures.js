@@ -26,6 +26,8 @@ export const SLOW = 200;
 export const TOO_SLOW = 'expression too slow: take out a repeat within a repeat, as in (a+)+, or ' +
   'look for plain text';
 const EXPRESSIONS = 8;
+// Bands of the picture of groups.
+const BANDS = 1000;
 
 function named(by) {
   return !by || by === 'birth' ? 'category' : by;
@@ -85,7 +87,8 @@ function searched(d, text, cursor) {
   let found = ast;
   try {
     if (!ast.error) {
-      found = run(d.model, ast, { cursor, peak: d.peak(), expressions: expressionsFor(d, ast) });
+      found = run(d.model, ast, { cursor, peak: d.peak(), grouping: d.grouping,
+        expressions: expressionsFor(d, ast) });
     }
   } catch (e) {
     found = { error: e.message, at: 0 };
@@ -154,7 +157,7 @@ function* heightOf(d, args, shown, mask) {
 
 /* What paints each pixel: the group of its allocation, and its marks. */
 function* painted(d, ids, of, excluded, W) {
-  const group = new Uint16Array(ids.length);
+  const group = new (of.BYTES_PER_ELEMENT > 2 ? Uint32Array : Uint16Array)(ids.length);
   const mark = new Uint8Array(ids.length);
   yield* strides(ids.length, (from, to) => {
     for (let i = from; i < to; i++) {
@@ -229,20 +232,30 @@ function* band(d, args) {
     bare: Boolean(mask) }, args.id);
 }
 
+/* Of more groups than a picture can tell apart the least at the peak are one, which is none of
+ * them. */
+function folded({ of, names }, bands) {
+  if (names.length <= BANDS) return { groupOf: of, groups: names.length, bands, keyOf: (id) => id };
+  const place = new Uint16Array(names.length).fill(BANDS);
+  bands.subarray(0, BANDS).forEach((key, i) => { place[key] = i; });
+  return { groupOf: Uint16Array.from(of, (key) => place[key]), groups: BANDS + 1,
+    keyOf: (id) => (id < 0 ? id : id < BANDS ? bands[id] : names.length) };
+}
+
 /* The same with one band for each group; ids are groups. */
 function* groups(d, args) {
   const v = yield* view(d, args);
   const by = named(args.by);
-  const { of, names } = d.grouping(by);
+  const grouping = d.grouping(by);
   yield;
-  const bands = d.bands(by);
+  const { keyOf, ...fold } = folded(grouping, d.bands(by));
   const { shown, bare, stacked: mask, H, W, y0, y1 } = v;
   yield;
-  const picture = yield* groupsWork(d.model, { shown, groupOf: of, groups: names.length,
-    bands, mask, bare, y0, y1, H });
-  const { ids, sums, parts } = picture;
-  return { W, H, y0, y1, shown, span: v.span, ids, sums, parts, groups: names.length,
-    group: Uint16Array.from(ids, (id) => Math.max(0, id)), mark: new Uint8Array(ids.length),
+  const picture = yield* groupsWork(d.model, { shown, ...fold, mask, bare, y0, y1, H });
+  const { sums, parts } = picture;
+  const ids = picture.ids.map(keyOf);
+  return { W, H, y0, y1, shown, span: v.span, ids, sums, parts, groups: grouping.names.length + 1,
+    group: Uint32Array.from(ids, (id) => Math.max(0, id)), mark: new Uint8Array(ids.length),
     churn: v.churn, reserved: args.without ? null : reservedIn(d, shown), bandsGrouped: true };
 }
 
@@ -280,7 +293,7 @@ function rowsOf(d, { of = 'cursor', state, a, b, sites, without }) {
   switch (of) {
     case 'cursor': return liveAt(model, heldState(model, state ?? 0));
     case 'peak': return liveAt(model, leftOf(d, without).peak());
-    case 'leaks': return leftUnder(model, d.grouping('site'), sites);
+    case 'leaks': return leftUnder(model, d.grouping('line'), sites);
     case 'survivors': return survivors(model, heldState(model, a), heldState(model, b));
     case 'churn': return bornIn(model, heldState(model, a), heldState(model, b));
     default: throw new Error(`no tree is of ${of}`);
@@ -356,18 +369,18 @@ async function diff(d, { a, b, by, pair = null }, other, tables) {
   const side = ({ model, grouping }, state) => {
     const p = heldState(model, state);
     return { model, rows: liveAt(model, p), adjust: adjustAt(model, p),
-      grouping: grouping(named(by ?? 'site')) };
+      grouping: grouping(named(by ?? 'line')) };
   };
   const sides = [side(one, a.state), side(two, b.state)];
   return diffRows(...(pair ? await matched(sides, pair, [a, b], tables) : sides));
 }
 
 /* {state, by}: the segments at a state; each block says its group, which paints it, and `pin` of a
- * segment is the largest of them, with the name of its tensor, else its site. `changed` are those
+ * segment is the largest of them, with the name of its tensor, else its line. `changed` are those
  * that the event before it has changed. */
 function segments(d, { state, by }) {
   const { of } = d.grouping(named(by));
-  const sites = d.grouping('site');
+  const lines = d.grouping('line');
   const bars = segmentsAt(d.model, state);
   for (const bar of bars) {
     for (const block of bar.blocks) {
@@ -376,7 +389,7 @@ function segments(d, { state, by }) {
     }
     if (bar.pin) {
       const { row } = bar.pin;
-      bar.pin = { ...bar.pin, name: tensorName(d.model, row) || sites.names[sites.of[row]] };
+      bar.pin = { ...bar.pin, name: tensorName(d.model, row) || lines.names[lines.of[row]] };
     }
   }
   for (const event of eventsAround(d.model, state, 2)) {

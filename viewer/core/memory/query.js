@@ -5,6 +5,7 @@
 // strings, in a worker that can be ended, and hands the bitmaps in.
 
 import { bornWithin, stepsOf } from './leaks.js';
+import { grouping } from './live.js';
 import { known } from '../model/unpack.js';
 import { tensorsNamed } from './tensors.js';
 
@@ -105,17 +106,28 @@ function oneOf(text, list) {
   return { value: at, name: list[at] };
 }
 
-const plain = (take) => (op, text) => {
+const plain = (take) => (op, text, regex) => {
   if (op !== ':' && op !== '=') throw wrong(`only : goes with this word, not ${op}`);
-  return take(text);
+  return take(text, regex);
 };
 
+/* Words that group: with = the one group of that name, with : all that have the text in theirs. */
+const GROUPED = { line: 'line', culprit: 'line', owner: 'owner', module: 'module', site: 'site',
+  file: 'file', function: 'function', name: 'name', path: 'path' };
+
+function groupTerm(key) {
+  const take = (op) => (text, regex) => {
+    if (key === 'line' && /^\d+$/.test(text)) return { value: wholeNumber(text, 'a line') };
+    return op === '=' && text && !regex ? { group: text } : textValue(text, regex);
+  };
+  return (op, text, regex) => plain(take(op))(op, text, regex);
+}
+
 /* Texts of the recording, which may be given as /re/, and names of short lists. */
-const TEXT_KEYS = ['fn', 'file', 'free', 'site', 'culprit', 'owner', 'op', 'module', 'name'];
+const TEXT_KEYS = ['fn', 'free', 'op', ...Object.keys(GROUPED)];
 const LIST_KEYS = ['cat', 'phase', 'rule', 'stream', 'pool'];
 
 const VALUES = {
-  line: plain((text) => ({ value: wholeNumber(text, 'a line') })),
   sure: plain((text) => oneOf(text, SURE)),
   flag: plain((text) => oneOf(text, FLAGS)),
   step: plain((text) => ({ value: wholeNumber(text, 'a step') })),
@@ -128,7 +140,9 @@ const VALUES = {
   life: lifeTerm,
 };
 
-const KEYS = [...TEXT_KEYS, ...LIST_KEYS, ...Object.keys(VALUES)];
+for (const key of Object.keys(GROUPED)) VALUES[key] = groupTerm(key);
+
+const KEYS = [...new Set([...TEXT_KEYS, ...LIST_KEYS, ...Object.keys(VALUES)])];
 
 /* ---- parsing ---- */
 
@@ -192,8 +206,7 @@ function termAt(text, at) {
   const word = wordAt(text, at + lead.length, TEXT_KEYS.includes(key));
   if (word.error) return word;
   try {
-    const take = VALUES[key] ?? plain((value) => textValue(value, word.regex));
-    const value = take(op, word.text);
+    const value = (VALUES[key] ?? plain(textValue))(op, word.text, word.regex);
     return { term: { key, ...value, at, end: word.end } };
   } catch (fault) {
     if (!fault.error) throw fault;
@@ -300,13 +313,13 @@ function tensorTest({ model }, strings) {
   return byTable(alloc.tensor, alloc.tensor ? tensorsNamed(model, strings) : null);
 }
 
-/* `marks`: of allocations, which have a site, the annotations they were made in, and names. */
+/* `marks`: of allocations, which have a line, the annotations they were made in, and names. */
 function wordTest(run, term, column, marks) {
   const strings = stringsOf(run, term);
-  const { frame: { func, file }, stack: { site } } = run.model;
+  const { frame: { func, file }, stack: { culprit } } = run.model;
   const stacks = stacksWith(run, framesWith(run, (f) => strings[func[f]] | strings[file[f]]));
   // As tables print it: `model.py:22 forward`.
-  if (site && marks) for (let s = 1; s < stacks.length; s++) stacks[s] |= strings[site[s]];
+  if (culprit && marks) for (let s = 1; s < stacks.length; s++) stacks[s] |= strings[culprit[s]];
   const inMark = marks ? annotated(run, strings) : null;
   const { born, tensor } = run.model.alloc;
   const ofStack = byTable(column, stacks);
@@ -315,7 +328,7 @@ function wordTest(run, term, column, marks) {
   return (r) => ofStack(r) || (named && named(r)) || (inMark && inMark[born[r]] > 0);
 }
 
-/* A column of string ids by stack: site, owner, … */
+/* A column of string ids by stack. */
 function stackText(run, term) {
   const strings = stringsOf(run, term);
   const ids = run.model.stack[term.key];
@@ -323,10 +336,32 @@ function stackText(run, term) {
   return ids ? (r) => strings[ids[stack[r]]] : () => 0;
 }
 
-/* A column of indices in a list of the head; a number is the index where `numbers` says so. */
+/* Which names match a term; of names that are strings of the recording, an expression did. */
+function namesWith({ model, expressions }, { regex, text }, names) {
+  if (regex === undefined) return names.map((name) => name.toLowerCase().includes(text));
+  const found = new Set(model.string.filter((_, i) => expressions.get(regex)?.[i]));
+  return names.map((name) => found.has(name));
+}
+
+/* Rows of the groups of a word: one group, a site by its number where it says one, or all whose
+ * names match. */
+function groupTest(run, term) {
+  const { of, names, sites } = run.grouping(GROUPED[term.key]);
+  const site = sites && /^#(\d{1,10})\b/.exec(term.group ?? '');
+  if (site) return (r) => sites[of[r]] === Number(site[1]);
+  // Quotes cannot be written in a term.
+  const is = term.group === undefined ? namesWith(run, term, names)
+    : names.map((name) => name.replaceAll('"', ' ') === term.group);
+  return (r) => is[of[r]];
+}
+
+/* A column of indices in a list of the head: the one name that is the text, else, where `numbers`
+ * says so, the index, else all that have the text in them. */
 function listTest(run, term, column, names, numbers) {
-  const number = numbers && /^\d{1,6}$/.test(term.text) ? Number(term.text) : -1;
-  const match = (name, i) => (number >= 0 ? i === number : name.includes(term.text));
+  const exact = names.some((name) => String(name ?? '').toLowerCase() === term.text);
+  const number = !exact && numbers && /^\d{1,6}$/.test(term.text) ? Number(term.text) : -1;
+  const match = (name, i) => (number >= 0 ? i === number
+    : exact ? name === term.text : name.includes(term.text));
   const table = new Uint8Array(Math.max(names.length, number + 1));
   for (let i = 0; i < table.length; i++) {
     table[i] = match(String(names[i] ?? '').toLowerCase(), i) ? 1 : 0;
@@ -430,12 +465,13 @@ function testOf(run, term) {
     const strings = stringsOf(run, term);
     return byTable(alloc.stack, stacksWith(run, framesWith(run, (f) => strings[ids[f]])));
   };
+  if (term.group !== undefined) return groupTest(run, term);
   switch (term.key) {
     case 'word': return wordTest(run, term, alloc.stack, true);
     case 'free': return wordTest(run, term, alloc.free_stack, false);
     case 'fn': return within(frame.func);
     case 'file': return within(frame.file);
-    case 'line': return byTable(alloc.stack,
+    case 'line': return term.value === undefined ? groupTest(run, term) : byTable(alloc.stack,
       stacksWith(run, framesWith(run, (f) => frame.line[f] === term.value)));
     case 'cat': return listTest(run, term, alloc.cat, (head.categories ?? []).map((c) => c.name));
     case 'phase': return listTest(run, term, alloc.phase, head.phases ?? []);
@@ -454,16 +490,19 @@ function testOf(run, term) {
     case 'event': return eventTest(run, term);
     case 'name': return tensorTest(run, stringsOf(run, term));
     case 'survives': return survivesTest(run, term);
-    default: return stackText(run, term);
+    case 'op': return stackText(run, term);
+    default: return groupTest(run, term);
   }
 }
 
 /** The mask of a parsed query over the rows of alloc.  options: cursor and peak, states that
- * `alive:` may name; expressions, a Map from the source of each /re/ to its bitmap of strings. */
-export function run(model, ast, { cursor = 0, peak = 0, expressions = new Map() } = {}) {
+ * `alive:` may name; expressions, a Map from the source of each /re/ to its bitmap of strings;
+ * grouping, as live.js makes them. */
+export function run(model, ast, { cursor = 0, peak = 0, expressions = new Map(),
+  grouping: groupingOf = (by) => grouping(model, by) } = {}) {
   const { rows, bytes, born, end } = model.alloc;
   const mask = new Uint8Array(rows).fill(ast.any.length ? 0 : 1);
-  const running = { model, cursor, peak, expressions, lower: null };
+  const running = { model, cursor, peak, expressions, grouping: groupingOf, lower: null };
   for (const terms of ast.any) {
     const all = new Uint8Array(rows).fill(1);
     for (const term of terms) {

@@ -71,10 +71,14 @@ function neighbours(model, row, p, nameOf) {
     .map(([i, side]) => ({ side, id: i, bytes: alloc.bytes[i], name: nameOf(i) }));
 }
 
+/* What the stack of a row has in a column; 0 where it has no stack. */
+function numberOf({ stack, alloc }, key, row) {
+  const s = alloc.stack ? alloc.stack[row] : 0;
+  return stack[key] && s ? stack[key][s] : 0;
+}
+
 function textOf(model, key, row) {
-  const ids = model.stack[key];
-  const stack = model.alloc.stack ? model.alloc.stack[row] : 0;
-  return ids && stack ? model.string[ids[stack]] : '';
+  return model.string[numberOf(model, key, row)] ?? '';
 }
 
 const pick = (list, column, row) => (column && list ? list[column[row]] ?? null : null);
@@ -102,12 +106,12 @@ export function rowFacts(d, id, p) {
     notFinal: Boolean(alloc.flags && alloc.flags[id] & 8),
     address: hex(addressOf(model, id)), stack, culprit: culpritOf(stack),
     freeStack: framesOf(model, alloc.free_stack ? alloc.free_stack[id] : 0),
-    site: textOf(model, 'site', id) || textOf(model, 'culprit', id),
+    line: textOf(model, 'culprit', id), site: numberOf(model, 'site', id),
     context: pick(model.string, alloc.ctx, id), owner: textOf(model, 'owner', id),
     op: textOf(model, 'op', id), tensor: tensorOf(model, id),
     same: alloc.stack && alloc.stack[id] ? sameSite(model, id, p) : null,
     neighbours: alloc.born[id] <= p && p < alloc.end[id]
-      ? neighbours(model, id, p, (i) => tensorName(model, i) || textOf(model, 'site', i)
+      ? neighbours(model, id, p, (i) => tensorName(model, i) || textOf(model, 'culprit', i)
         || category(i)) : [],
   };
 }

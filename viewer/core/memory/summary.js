@@ -1,6 +1,6 @@
 // summary.js - what the page shows of a whole device: its curves in columns, marks, flags, lists.
 import { at, leastAdjust, peakIn, sumsIn, tiesAt, windowOf } from './curves.js';
-import { isBefore } from './live.js';
+import { groupRows, isBefore, liveAt } from './live.js';
 import { refusedAt } from './moments.js';
 import { shownStates } from './columns.js';
 
@@ -42,12 +42,13 @@ export function peaksOf(d) {
 
 /** The groupings that the columns of a model allow. */
 function groupingsOf(model) {
-  const { alloc, stack } = model;
+  const { alloc, stack, tensor } = model;
   const stacks = stack.rows > 1;
-  const can = { category: alloc.cat, site: stacks && (stack.site ?? stack.culprit),
+  const can = { line: stacks && stack.culprit, category: alloc.cat,
     owner: stacks && stack.owner, module: stacks && stack.module?.some((id) => id > 0),
+    site: stacks && stack.site, file: stacks && stack.line, function: stacks && stack.line,
     phase: alloc.phase, pool: alloc.pool, stream: alloc.stream, size: true, age: true,
-    birth: true };
+    name: alloc.tensor && tensor?.name, path: alloc.tensor && tensor?.path, birth: true };
   return Object.keys(can).filter((by) => can[by]);
 }
 
@@ -62,8 +63,13 @@ function hasAddresses({ tables }) {
   return !tables?.alloc?.rows || Boolean(tables.alloc.columns?.lane);
 }
 
+/** Is there what allocations are grouped by line with? */
+export function hasLines({ alloc, stack, string }) {
+  return Boolean(alloc.rows && alloc.sure && alloc.stack && stack.culprit && string.length > 1);
+}
+
 /* Before the columns are here: what was computed beforehand. With allocations there are `names`,
- * of categories, and so a picture to paint. */
+ * of categories, and `lines`, at the peak, where stacks are here too, and so a picture to paint. */
 function early(d) {
   const { cover, model: { head, alloc } } = d;
   const has = cover && cover.rows > 0;
@@ -83,6 +89,8 @@ function early(d) {
     before: 0, has: { stacks: false, events: head.states > 1,
       addresses: hasAddresses(head) },
     names: alloc.rows ? d.grouping('category').names.map((name, key) => ({ key, name })) : null,
+    lines: hasLines(d.model) ? groupRows(d.model, liveAt(d.model, d.peak()), d.grouping('line'))
+      : null,
   };
 }
 

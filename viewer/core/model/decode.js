@@ -17,15 +17,15 @@ const COLUMNS = {
   event: { must: ['state', 'kind'], may: ['arg'] },
   oom: { must: ['state'], may: ['bytes', 'free', 'stack'] },
   mark: { must: ['kind', 'first', 'last'], may: ['depth', 'name'] },
-  stack: { must: ['caller', 'frame'], may: ['site', 'culprit', 'owner', 'op', 'module'] },
+  stack: { must: ['caller', 'frame'], may: ['site', 'culprit', 'line', 'owner', 'op', 'module'] },
   frame: { must: ['func', 'file'], may: ['line', 'kind'] },
   string: { must: ['len', 'bytes'], may: [] },
   // What takes no bytes is there without the rest where a page goes without names.
-  tensor: { must: [], may: ['kind', 'name', 'shape', 'dtype', 'of', 'shared'] },
+  tensor: { must: [], may: ['kind', 'name', 'path', 'shape', 'dtype', 'of', 'shared'] },
   tensor_string: { must: [], may: ['len', 'bytes'] },
   adjust: { must: ['state', 'more', 'less'], may: [] },
 };
-const TENSOR_TEXTS = ['name', 'shape', 'dtype', 'of', 'shared'];
+const TENSOR_TEXTS = ['name', 'path', 'shape', 'dtype', 'of', 'shared'];
 // As many bytes as the texts have.
 const TEXTS = ['string.bytes', 'tensor_string.bytes'];
 
@@ -165,8 +165,8 @@ function checkReferences(model) {
   checkIds(model, 'oom', 'stack', stacks);
   checkIds(model, 'segment', 'stack', stacks);
   checkIds(model, 'stack', 'caller', stacks, true);
-  checkIds(model, 'stack', 'frame', model.frame.rows);
-  for (const column of ['site', 'culprit', 'owner', 'op', 'module']) {
+  for (const column of ['frame', 'line']) checkIds(model, 'stack', column, model.frame.rows);
+  for (const column of ['culprit', 'owner', 'op', 'module']) {
     checkIds(model, 'stack', column, strings);
   }
   checkIds(model, 'alloc', 'ctx', strings);

@@ -19,8 +19,8 @@ export function sizeOf({ kind, bytes: size }) {
 }
 
 /** The line that asked; of what no line asked for, the event's name in the trace. */
-export function lineOf({ kind, row, site }) {
-  return row >= 0 || kind === 'oom' ? shortened(site || '(no stack)', longest) : kind;
+export function lineOf({ kind, row, line }) {
+  return row >= 0 || kind === 'oom' ? shortened(line || '(no stack)', longest) : kind;
 }
 
 /** What it is, and that it is only asked to be freed. */
@@ -54,8 +54,8 @@ export function sentenceOf(event) {
 }
 
 /** A line of a list of events: `event 3 158  alloc 2.00 GiB  model.py:22 forward · activation`. */
-export function rowOf({ state, kind, bytes: size, name, site, category }) {
-  const who = [site && shortened(site, longest), category && words(category)];
+export function rowOf({ state, kind, bytes: size, name, line, category }) {
+  const who = [line && shortened(line, longest), category && words(category)];
   return [eventName(state), words(kind) + (size === null ? '' : ' ' + bytes(size)),
     name && shortened(name, longest), who.filter(Boolean).join(' \u00b7 ')]
     .filter(Boolean).join('  ');

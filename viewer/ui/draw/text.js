@@ -1,4 +1,5 @@
 // text.js - what the page shows of a text, or reads from one that a person typed.  No DOM.
+import { bytes } from '../../core/model/human.js';
 
 // What src/render/write/escape.c escapes, and lone halves of surrogate pairs.
 const unsafe = new RegExp('[\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f\\u2028-\\u202e' +
@@ -63,9 +64,14 @@ export function tensorText({ name, type }) {
   return shortened(name, most) + (type ? `  ${shortened(type, most)}` : '');
 }
 
-/** The name of a group: ids of ours are read as words, code is left as it is. */
+/** The name of a group as `vramscope peak` prints it: ids of ours are read as words, sizes of bytes
+ * as people write them, code is left as it is. */
 export function groupText(by, name) {
-  return by === 'category' || by === 'phase' || by === 'birth' ? words(name) : shown(name);
+  if (by === 'category' || by === 'phase' || by === 'birth') return words(name);
+  if (by === 'size' && /^\d+$/.test(name)) return `${bytes(Number(name))} (${name})`;
+  const [, category, size] = /^(?:\(no stack\) (\w+)|size:(\d+))$/.exec(name) ?? [];
+  if (by === 'name' || by === 'path' || !(category || size)) return shown(name);
+  return category ? `(no stack) ${words(category)}` : `(no stack, ${bytes(Number(size))} each)`;
 }
 
 const many = { site: 'lines', category: 'categories', size: 'size classes', owner: 'owners',

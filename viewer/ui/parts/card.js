@@ -2,7 +2,7 @@
 import { bytes } from '../../core/model/human.js';
 import { button, byId, el, fill } from '../draw/dom.js';
 import { shown, words } from '../draw/text.js';
-import { siteTerm } from '../state/terms.js';
+import { lineTerm } from '../state/terms.js';
 import { answerOf, findingsOf, lacksOf } from '../state/told.js';
 
 const marks = { problem: '\u25bc', advice: '\u25b8', note: '\u00b7' };
@@ -11,14 +11,14 @@ const marks = { problem: '\u25bc', advice: '\u25b8', note: '\u00b7' };
 function withLine(text, line, find) {
   const at = line ? text.indexOf(line) : -1;
   if (at < 0) return text;
-  return [text.slice(0, at), button(line, () => find(siteTerm(line), false),
+  return [text.slice(0, at), button(line, () => find(lineTerm(line), false),
     { class: 'plain line', title: 'show what this line allocated' }), text.slice(at + line.length)];
 }
 
 /** What a click on a thing to do shows: where its finding is, else its line. */
 function actOf({ line }, finding, { follow, find }) {
   if (finding) return () => follow(finding);
-  return line ? () => find(siteTerm(line), false) : null;
+  return line ? () => find(lineTerm(line), false) : null;
 }
 
 /** The first thing to do stands out; its row is a button where there is something to show. */

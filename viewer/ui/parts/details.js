@@ -88,9 +88,8 @@ function buttons(d, { place, find, zoomToLife }) {
   return el('div', { class: 'buttons' },
     d.stack.length ? button('copy stack', () => place.copy('stack', stackText(d.stack))) : null,
     button('copy link', place.copyLink),
-    button('find same', () => find(d.site || d.owner ?
-      termOf(d.site ? 'site' : 'owner', d.site || d.owner) : termOf('category', d.category),
-        false)),
+    button('find same', () => find(d.site ? termOf('site', { name: d.line, site: d.site }) :
+      d.line ? termOf('line', d.line) : termOf('category', d.category), false)),
     button('zoom to life', () => zoomToLife({ id: d.id })));
 }
 

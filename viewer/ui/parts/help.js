@@ -15,9 +15,11 @@ const mouse = [
 ];
 
 const finding = [
-  [['model.py:22'], 'in the site, a function, file, annotation or name; "in quotes" with blanks'],
-  [['fn:', 'file:', 'line:', 'op:', 'module:'], 'part of the stack; /re/ is an expression'],
-  [['name:weight'], 'part of the name that the program gave its tensor'],
+  [['model.py:22'], 'in the line, a function, file, annotation or name; "in quotes" with blanks'],
+  [['line:', 'owner:', 'module:', 'name:', 'path:'],
+    'part of what a group is called; /re/ is an expression'],
+  [['line=', 'site=', 'file=', 'function='], 'the one group that is called so'],
+  [['fn:', 'file:', 'op:', 'line:22'], 'any function, file, operator or line of the stack'],
   [['size>1MiB', 'life<100'], 'with >, <, >=, <= or =, and spans: size=1MiB..2MiB'],
   [['cat:', 'phase:', 'step:', 'stream:', 'pool:'], 'what it is, and where or when it was made'],
   [['alive:peak', 'flag:end'], 'there at the peak; never freed'],

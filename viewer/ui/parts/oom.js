@@ -4,7 +4,7 @@ import { button, el, fill } from '../draw/dom.js';
 import { rowOf } from '../draw/events.js';
 import { createTable } from '../draw/table.js';
 import { eventName, words } from '../draw/text.js';
-import { termOf } from '../state/terms.js';
+import { lineTerm } from '../state/terms.js';
 import { explainButton } from './explain.js';
 
 const listed = 10;
@@ -15,8 +15,8 @@ const figures = [['request', 'requested'], ['device_free', 'free on the card'],
 
 /** Rows of both lists of the head; what is free in a private pool is held for its graphs. */
 function placesOf({ groups, private_pools: pools }) {
-  return [...groups.map((g) => ({ name: `${poolName(String(g.pool))} \u00b7 0x` +
-    `${g.stream.toString(16)} \u00b7 ${g.class}`, free: g.free_bytes, stranded: g.stranded_bytes,
+  return [...groups.map((g) => ({ name: `${poolName(String(g.pool))} \u00b7 stream ` +
+    `${g.stream} \u00b7 ${g.class}`, free: g.free_bytes, stranded: g.stranded_bytes,
   servable: g.servable_bytes })),
   ...pools.map((p) => ({ name: poolName(String(p.pool)) + ', held for graph',
     free: p.held_for_graph_bytes, stranded: null, servable: null }))];
@@ -64,14 +64,14 @@ function holdersOf({ must_go: must }, find) {
   const more = must.count - must.sites.length;
   return el('p', null, `must go: ${bytes(must.need_bytes)}; `,
     must.sites.map(({ site, bytes: held, count: n }, i) => [i ? ', ' : '', button(site, () =>
-      find(termOf('site', site), false), { class: 'link' }),
+      find(lineTerm(site), false), { class: 'link' }),
     ` holds ${bytes(held)} (${count(n)} allocation${n > 1 ? 's' : ''})`]),
     more > 0 && `, and ${count(more)} more lines`);
 }
 
 /** What was asked for; of a known line with its name first. */
-function askedBy({ site, bytes: size }) {
-  return el('p', null, site ? [el('strong', { text: site }), ` asked for ${bytes(size)}`] :
+function askedBy({ line, bytes: size }) {
+  return el('p', null, line ? [el('strong', { text: line }), ` asked for ${bytes(size)}`] :
     `${bytes(size)} was asked for; no stack was recorded`);
 }
 

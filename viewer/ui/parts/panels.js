@@ -1,4 +1,5 @@
 // panels.js - beside the picture: who holds the memory, which is its legend, and the range.
+import { GROUPINGS } from '../../core/memory/live.js';
 import { bytes, count, delta, duration, ratio, share } from '../../core/model/human.js';
 import { button, choice, el, fill, setOptions } from '../draw/dom.js';
 import { paintMatch, paintSwatch } from '../draw/paint.js';
@@ -8,11 +9,7 @@ import { plainBy } from '../state/holders.js';
 import { termOf } from '../state/terms.js';
 import { explainButton } from './explain.js';
 
-const groupings = [
-  ['category', 'category'], ['site', 'site'], ['owner', 'owner'], ['module', 'module'],
-  ['phase', 'phase'], ['pool', 'pool and stream'], ['stream', 'stream'], ['size', 'size class'],
-  ['age', 'age'], ['birth', 'time of birth'],
-];
+const groupings = [...GROUPINGS.map((by) => [by, by]), ['birth', 'time of birth']];
 
 /** The groupings that a recording can be split by, as options of a list box. */
 export function groupingsOf(cover) {
@@ -34,9 +31,9 @@ function swatchOf(look, { key, bytes: held, matched }, { patterns, query, only }
 }
 
 /** The name of a group, which finds its allocations. */
-function groupButton(find, by, name) {
-  return button(groupText(by, name), () => find(termOf(by, name), false),
-    { class: 'plain', title: shown(name) });
+function groupButton(find, by, group) {
+  return button(groupText(by, group.name), () => find(termOf(by, group), false),
+    { class: 'plain', title: shown(group.name) });
 }
 
 function whoColumns(store, look, find, peel) {
@@ -44,7 +41,7 @@ function whoColumns(store, look, find, peel) {
     { id: 'name', name: 'held by', name_: true,
       cell: (row) => el('div', { class: 'holder' },
         row.key < 0 ? null : swatchOf(look, row, store.get()),
-        groupButton(find, store.get().by, row.name), meter(row.part),
+        groupButton(find, store.get().by, row), meter(row.part),
         row.category && plainBy(store.get().by) !== 'category' ?
           el('span', { class: 'kind', text: words(row.category) }) : null) },
     bytesColumn('bytes', 'bytes'),
@@ -54,7 +51,7 @@ function whoColumns(store, look, find, peel) {
     { id: 'count', name: 'count', number: true,
       text: (row) => count(row.count), sum: (total) => count(total.count) },
     bytesColumn('largest', 'largest', false),
-    { id: 'since', name: 'since',
+    { id: 'since', name: 'since', value: (row) => (row.since === null ? null : row.since - 1),
       text: (row) => (row.since === 0 ? 'before recording' :
         row.since === null ? '-' : eventName(row.since)) },
     peel.column,
@@ -76,12 +73,12 @@ export function createWho(host, { store, recording, look, find, peel }) {
   const wide = button('\u2922', () => store.move({ wide: !store.get().wide }),
     { title: 'over the whole page (Shift+W)', 'aria-label': 'wide' });
   host.append(el('h2', null, 'Who holds the memory', explainButton('The live allocations of the ' +
-    'state under the cursor, split by what is chosen. The total is the requested curve.'), by.node,
-  wide), found);
+    'state under the cursor, split by what is chosen, in the words of vramscope peak --by; phase ' +
+    'is of this page alone. The total is the requested curve.'), by.node, wide), found);
   const table = createTable(host, whoColumns(store, look, find, peel), {
     caption: 'Who holds the memory at the cursor',
     sort: { id: 'bytes', descending: true }, key: (row) => row.key,
-    pick: (row) => find(termOf(store.get().by, row.name), false) });
+    pick: (row) => find(termOf(store.get().by, row), false) });
 
   function update(live) {
     const state = store.get();
@@ -105,15 +102,15 @@ export function createWho(host, { store, recording, look, find, peel }) {
   return { update, table };
 }
 
-/** Categories say little of a change: its table begins with sites. */
+/** Categories say little of a change: its table begins with lines. */
 function rangeBy({ by }, cover) {
   if (by !== 'category' && by !== 'birth') return by;
-  return cover.by.includes('site') ? 'site' : 'category';
+  return cover.by.includes('line') ? 'line' : 'category';
 }
 
 function rangeColumns(by, find) {
   return [
-    { id: 'name', name: 'by ' + by, name_: true, cell: (row) => groupButton(find, by, row.name) },
+    { id: 'name', name: 'by ' + by, name_: true, cell: (row) => groupButton(find, by, row) },
     bytesColumn('a', 'at A'),
     bytesColumn('b', 'at B'),
     deltaColumn('delta', 'change', (row) =>

@@ -19,7 +19,7 @@ export function quoted(text) {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll('\'', '\'\\\'\'')}'`;
 }
 
-/** The command that gives the same peak, or null: it knows no page of some events.  Of its sites
+/** The command that gives the same peak, or null: it knows no page of some events.  Of its lines
  * the first that matches a stack counts: a name goes before those that are a part of it. */
 function commandOf({ dropped, without }, { recording }) {
   if (!dropped || isPart(recording.cover())) return null;
@@ -38,7 +38,7 @@ function peakText({ without, bytes: left, state, before }, { recording }) {
   const first = names.slice(0, named).map((name) => groupText(by, name));
   const more = names.length - first.length;
   return `Without ${first.join(', ')}${more ? ` and ${count(more)} more` : ''}` +
-    `${by === 'site' ? '' : ` (by ${by})`} the peak${here} would be ${bytes(left)} at ` +
+    `${by === 'line' ? '' : ` (by ${by})`} the peak${here} would be ${bytes(left)} at ` +
     `${eventName(state)} (${bytes(before.bytes - left)} less)`;
 }
 

@@ -4,8 +4,8 @@ import { el, fill } from '../draw/dom.js';
 import { lifeName, shown, words } from '../draw/text.js';
 
 /** The line of an allocation: its culprit, else what is known of it. */
-export function lineOf({ site, owner, category }) {
-  return shown(site || owner || `(no stack) ${words(category)}`);
+export function lineOf({ line, owner, category }) {
+  return shown(line || owner || `(no stack) ${words(category)}`);
 }
 
 export function createReadout(host) {

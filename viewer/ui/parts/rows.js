@@ -7,14 +7,19 @@ function csvCell(value) {
   return /[",\n\r]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
 }
 
+/** `largest_bytes`, and of bytes alone `bytes`. */
+function headingOf({ id, unit }) {
+  return unit && unit !== id ? `${id}_${unit}` : id;
+}
+
 /** RFC 4180; text that a spreadsheet would take for a formula gets an apostrophe. */
 export function toCsv(columns, rows) {
-  const heading = columns.map((c) => csvCell(c.unit ? `${c.id}_${c.unit}` : c.id)).join(',');
+  const heading = columns.map((c) => csvCell(headingOf(c))).join(',');
   return [heading, ...rows.map((row) => columns.map((c) => csvCell(c.value(row))).join(','))]
     .join('\r\n') + '\r\n';
 }
 
 export function toJson(columns, rows) {
   return JSON.stringify(rows.map((row) => Object.fromEntries(columns.map((c) =>
-    [c.unit ? `${c.id}_${c.unit}` : c.id, c.value(row) ?? null]))), null, 1) + '\n';
+    [headingOf(c), c.value(row) ?? null]))), null, 1) + '\n';
 }

@@ -1,6 +1,6 @@
 // link.js - the state of the page as a fragment of its address, and back.
 //
-// `#v=1&file=0&dev=0&view=stack&x=e12000-34000&y=0-&at=48120&by=category&sel=a812&q=…`
+// `#v=1&file=0&dev=0&view=stack&x=e12000-34000&y=0-&at=48120&by=line&sel=a812&q=…`
 // States are counted as everywhere in the core; x is [from, to) in states (e) or microseconds (t).
 
 import { GROUPINGS } from '../../core/memory/live.js';
@@ -93,7 +93,7 @@ const KEYS = {
   x: { read: readSpan, write: writeSpan },
   y: { read: readHeight, write: writeHeight },
   at: { read: whole, write: plain },
-  by: { read: oneOf(BYS), write: plain },
+  by: { read: (text) => oneOf(BYS)(text === 'culprit' ? 'line' : text), write: plain },
   sel: { read: readSelection, write: ({ kind = 'a', id }) => `${kind}${id}` },
   q: { read: (text) => (text.length <= TEXT_MOST ? text : undefined), write: (q) => q || null },
   only: flag,

@@ -4,18 +4,20 @@ import { otherSlot } from '../draw/colours.js';
 export function createLook() {
   let palette = null;
   let slots = new Map();
-  let names = new Map();
+  let groups = new Map();
   return {
     palette: () => palette,
     slots: () => slots,
     /** Grey for what was given no colour, in each picture and in each legend. */
     slotOf: (group) => slots.get(group) || { slot: otherSlot, second: false },
-    groupName: (group) => names.get(group) || '',
+    /** { name } of a group, with the number of a `site`; undefined where nobody told of it. */
+    groupOf: (group) => groups.get(group),
+    groupName: (group) => groups.get(group)?.name || '',
     setPalette: (next) => { palette = next; },
     setGroups: (nextSlots, rows) => {
       slots = nextSlots;
-      names = new Map(rows.map(({ key, name }) => [key, name]));
+      groups = new Map(rows.map((row) => [row.key, row]));
     },
-    addNames: (rows) => { for (const { key, name } of rows) names.set(key, name); },
+    addNames: (rows) => { for (const row of rows) groups.set(row.key, row); },
   };
 }

@@ -37,9 +37,11 @@ function showView({ store, stage }) {
 
 /** The picture may be there before all else is: its colours need no more than names. */
 function openFirst(opening, cover) {
-  const { recording, look } = opening;
+  const { store, recording, look } = opening;
+  const by = plainBy(store.get().by);
+  const groups = by === 'line' ? cover.lines : cover.names;
   recording.learn({ ...recording.cover(), ...cover });
-  look.setGroups(slotsOf('category', cover.names), cover.names);
+  look.setGroups(slotsOf(by, groups), groups);
   showView(opening);
 }
 
@@ -127,8 +129,8 @@ async function showDevice(opening, state, given) {
     else await showCover(opening, cover, state, given);
     if (mine !== opening.count) return;
     if (cover.complete !== false) break;
-    opened = wait === 'first' && Boolean(cover.names && cover.peak) &&
-      store.get().view !== 'state' && plainBy(store.get().by) === 'category';
+    const early = { line: cover.lines, category: cover.names }[plainBy(store.get().by)];
+    opened = wait === 'first' && Boolean(early && cover.peak) && store.get().view !== 'state';
     if (opened) openFirst(opening, cover);
   }
   holders.ask();

@@ -21,7 +21,7 @@ function pass(pointer, id, aloud = false) {
   ask('row', { id, state: store.get().at }).then((d) => {
     if (!d || pointer.passing !== id) return;
     passed(pointer, d);
-    const line = d.site || d.owner || 'no stack';
+    const line = d.line || d.owner || 'no stack';
     if (aloud) status.speak(() => `${words(d.category)}, ${bytes(d.bytes)}, ${line}`);
   }, status.failed);
 }
@@ -71,7 +71,7 @@ function clicked({ store, look }, plot, found) {
   if (plot.op !== 'groups') {
     store.move({ at, sel: id < 0 || (sel && sel.id === id) ? null : { kind: 'alloc', id } });
   } else if (group < 0 || id < 0) store.move({ at });
-  else store.jump({ at, view: 'stack', query: termOf(by, look.groupName(group)), only: true });
+  else store.jump({ at, view: 'stack', query: termOf(by, look.groupOf(group)), only: true });
 }
 
 function pinPassing({ store, passing: id }) {

@@ -12,7 +12,7 @@ export function firstState(limits) {
     file: 0, dev: 0, view: 'stack',
     x: { mode: 'events', from, to },
     y: { from: 0, to: null },
-    at: limitState(limits.first || 0, limits), by: 'site', sel: null, query: '', only: false,
+    at: limitState(limits.first || 0, limits), by: 'line', sel: null, query: '', only: false,
     without: null, cap: null, range: null, marks: [], sides: null, theme: null, patterns: false,
     folded: true, wide: false,
   };

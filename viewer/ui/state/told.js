@@ -1,6 +1,6 @@
 // told.js - what the report in the head tells of a device: answer, trust, findings.  No DOM.
 import { count } from '../../core/model/human.js';
-import { siteTerm } from './terms.js';
+import { lineTerm } from './terms.js';
 
 const severityOrder = { problem: 0, advice: 1, note: 2 };
 
@@ -100,6 +100,6 @@ export function placeOf(finding, has, peak) {
   if ((finding.id === 'leak' || finding.id === 'suspect') && has('leaks')) place.view = 'leaks';
   else if (finding.id === 'stranded' && has('map')) place.view = 'map';
   else if (has('stack')) place.view = 'stack';
-  if (evidence.culprit) place.query = siteTerm(evidence.culprit);
+  if (evidence.culprit) place.query = lineTerm(evidence.culprit);
   return place;
 }

@@ -14,7 +14,7 @@ const moments = [['peak', 'its peak'], ['end', 'its end'], ['cursor', 'the curso
 const oneMoment = 'A and B are one moment, so there is nothing to compare. Choose another moment ' +
   'or device for one of them: the cursor moves with a click in the overview, M sets marks A and B.';
 
-const noChange = 'Nothing differs: each site has the same bytes and count on both sides.';
+const noChange = 'Nothing differs: each line has the same bytes and count on both sides.';
 
 const isSame = (row) => row.a === row.b && row.aCount === row.bCount;
 
@@ -37,7 +37,7 @@ const kinds = [
 ];
 
 const columns = [
-  { id: 'name', name: 'site', name_: true,
+  { id: 'name', name: 'line', name_: true,
     cell: (row) => el('span', { text: row.name, title: row.aName === row.name ? shown(row.name) :
       `${shown(row.name)}, in A ${shown(row.aName)}` }) },
   bytesColumn('a', 'A'),
@@ -74,7 +74,7 @@ function drawRows(table, select, { rows: all }, kind) {
   const total = { label: kind === 'all' ? `${count(rows.length)} rows, sum` :
     `${count(rows.length)} of ${count(all.length)} rows, their sum` };
   for (const key of ['a', 'b', 'delta']) total[key] = rows.reduce((n, row) => n + row[key], 0);
-  table.set(rows, total, null, 'What differs, by site');
+  table.set(rows, total, null, 'What differs, by line');
   return total;
 }
 
@@ -168,7 +168,7 @@ export function createDiff(host, { store, ask, covers, recording, look, compared
     const one = a.file === b.file && a.dev === b.dev;
     const same = one && a.state === b.state;
     const pair = one ? null : pairOf(head, a, b);
-    const answer = await ask('diff', { file: a.file, dev: a.dev, a, b, by: 'site', pair });
+    const answer = await ask('diff', { file: a.file, dev: a.dev, a, b, by: 'line', pair });
     if (!answer || mine !== wanted) return;
     got = answer;
     for (const node of [body, bar.curves, bar.kind.node, bar.net]) node.hidden = same;

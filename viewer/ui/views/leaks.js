@@ -4,7 +4,7 @@ import { button, el, fill } from '../draw/dom.js';
 import { bytesColumn, createTable } from '../draw/table.js';
 import { words } from '../draw/text.js';
 import { isPart } from '../state/span.js';
-import { siteTerm } from '../state/terms.js';
+import { lineTerm } from '../state/terms.js';
 import { findingsOf } from '../state/told.js';
 
 /** One bar per step, as high as what is left of it. */
@@ -42,20 +42,20 @@ const partly = 'This page holds only some of the events, so it does not know wha
 
 function columnsOf(store, look) {
   return [
-    { id: 'name', name: 'site', name_: true,
+    { id: 'name', name: 'line', name_: true,
       cell: (row) => el('span', { title: row.name, text: row.name }) },
     { id: 'slope', name: 'per step', number: true, unit: 'bytes',
       text: rate },
     { id: 'class', name: 'class', text: (row) => row.class || '-' },
     { id: 'kind', name: 'kind', text: (row) => words(row.kind || '-') },
     { id: 'survivors', name: 'alive at the end, by step', cell: (row) =>
-      bars(Array.from(row.bytes).slice(-24), look.palette()),
+      bars(Array.from(row.bytes).slice(-24), look.palette()), explain: 'of the last 24 steps',
       text: () => '', value: (row) => Array.from(row.bytes).join(' '), fixed: true },
     { id: 'first', name: 'first seen' },
     bytesColumn('total', 'so far'),
     { id: 'show', name: '', fixed: true, value: () => null, text: () => '',
-      cell: (row) => button('show', () => store.jump({ view: 'stack', by: 'site',
-        query: siteTerm(row.name), only: false })) },
+      cell: (row) => button('show', () => store.jump({ view: 'stack', by: 'line',
+        query: lineTerm(row.name), only: false })) },
   ];
 }
 
@@ -113,7 +113,7 @@ export function createLeaks(host, { store, recording, look, newAsker, showFlame 
 
   function update() {
     const { file, dev } = store.get();
-    if (asker.isNew([file, dev])) asker.ask('leaks', { by: 'site' }, show);
+    if (asker.isNew([file, dev])) asker.ask('leaks', { by: 'line' }, show);
   }
   return { update, redraw: () => { asker.forget(); update(); }, forget: asker.forget,
     table: () => table };

@@ -85,7 +85,8 @@ function segmentColumns(show) {
   return [
     { id: 'name', name: 'segment', name_: true, value: (row) => row.address,
       cell: (row) => button(row.address, () => show(row), { class: 'plain' }) },
-    { id: 'pool', name: 'pool \u00b7 stream', value: (row) => `${row.pool} \u00b7 ${row.stream}` },
+    { id: 'pool', name: 'pool \u00b7 stream',
+      value: (row) => `${row.pool} \u00b7 stream ${row.stream}` },
     bytesColumn('bytes', 'size'), bytesColumn('use', 'use'),
     { id: 'share', name: 'of size', number: true, value: (row) => ratio(row.use, row.bytes),
       text: (row) => share(ratio(row.use, row.bytes)) },

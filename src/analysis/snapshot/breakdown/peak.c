@@ -6,8 +6,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "analysis/attribution/module_path.h"
-#include "analysis/attribution/site.h"
 #include "analysis/snapshot/breakdown/peak_owners.h"
 #include "analysis/snapshot/categories/category_match.h"
 #include "analysis/snapshot/categories/category_rules.h"
@@ -15,50 +13,13 @@
 #include "analysis/snapshot/curves/live.h"
 #include "analysis/snapshot/curves/memory_group.h"
 #include "analysis/snapshot/study/held_names.h"
-#include "base/buf.h"
 #include "base/fail.h"
-#include "base/hash.h"
-#include "base/idtab.h"
 #include "base/str.h"
-#include "base/table.h"
 #include "base/vec.h"
-#include "model/frames.h"
 #include "model/ids.h"
-#include "model/named.h"
 #include "model/recording.h"
-#include "model/strings.h"
-
-const char *const peak_by_names[PEAK_BYS] = {
-    [BY_CULPRIT] = "culprit", [BY_OWNER] = "owner",       [BY_SITE] = "site",
-    [BY_FILE] = "file",       [BY_FUNCTION] = "function", [BY_MODULE] = "module",
-    [BY_SIZE] = "size",       [BY_POOL] = "pool",         [BY_STREAM] = "stream",
-    [BY_AGE] = "age",         [BY_CATEGORY] = "category", [BY_NAME] = "name",
-    [BY_PATH] = "path",
-};
-
-/* What two allocations must share to be in one row: a number of some kind, or a text. */
-enum group_kind {
-    GROUP_TEXT,
-    GROUP_SITE,     /* a reduced stack */
-    GROUP_NO_SITE,  /* no stack at all: a size */
-    GROUP_NO_STACK, /* the same: what it is for, unknown where nothing tells */
-    GROUP_STRING,   /* a string of the recording */
-    GROUP_UNNAMED,  /* memory without a name, 0, or with one that tells no module, 1 */
-    GROUP_SIZE,
-    GROUP_POOL,
-    GROUP_STREAM,
-    GROUP_CATEGORY,
-    GROUP_AGE, /* 0: older than the recording, 1: none, n: at least 2^(n - 2) events */
-};
-
-struct group_key {
-    enum group_kind kind;
-    uint64_t number;
-    str text;
-};
 
 struct group {
-    struct group_key key;
     struct peak_row row;
     struct live biggest;            /* stands for the row */
     struct stack_names names;       /* of the first member */
@@ -75,239 +36,9 @@ struct grouping {
     struct arena *arena; /* of the result */
     struct vrs_error *err;
     struct arena scratch;
-    struct segment_index segments;
-    uint32_t first_allocation; /* of the device */
-    struct sites sites;
-    struct buf text;
-    VEC(struct group) groups; /* group 0 is none, as in idtab */
-    struct idtab index;
+    struct peak_keys keys;
+    VEC(struct group) groups; /* by the places of their keys */
 };
-
-static uint64_t key_hash(const struct group_key *key)
-{
-    return hash_pair(hash_bytes(key->text.ptr, key->text.len),
-                     key->number + ((uint64_t)key->kind << 56));
-}
-
-static struct frame frame_at(const struct grouping *g, frame_id frame)
-{
-    return frames_get(&g->r->code.frames, frame);
-}
-
-static enum vrs_status module_of(struct grouping *g, stack_id stack, str *ret)
-{
-    g->text.len = 0;
-    TRY(module_path(&g->r->code, g->naming, stack, MODULE_LINES, &g->scratch, &g->text, g->err));
-    *ret = g->text.len == 0 ? S("(no module)") : buf_slice(&g->text);
-    return VRS_OK;
-}
-
-static uint64_t age_class(int64_t at_event, int64_t born)
-{
-    if (born < 0)
-        return 0;
-    uint64_t age = (uint64_t)(at_event - born), class = 1;
-    for (; age != 0; age >>= 1)
-        class ++;
-    return class;
-}
-
-static enum vrs_status site_key_of(struct grouping *g, const struct live *live, str culprit,
-                                   struct group_key *ret)
-{
-    uint32_t site = 0;
-    if (!sites_of(&g->sites, live->stack, &site))
-        return vrs_no_memory(g->err);
-    if (live->stack.n == 0)
-        *ret = (struct group_key){ GROUP_NO_SITE, live->bytes, S("") };
-    else if (site == 0)
-        *ret = (struct group_key){ GROUP_TEXT, 0, culprit };
-    else
-        *ret = (struct group_key){ GROUP_SITE, site, S("") };
-    return VRS_OK;
-}
-
-static enum category category_of(const struct grouping *g, const struct live *live)
-{
-    const struct categories *c = g->options->categories;
-    return c == NULL ? CATEGORY_UNKNOWN
-                     : (enum category)c->of[live->allocation - g->first_allocation];
-}
-
-bool peak_splits(enum peak_by by)
-{
-    return by == BY_CULPRIT || by == BY_OWNER || by == BY_FILE || by == BY_FUNCTION ||
-           by == BY_MODULE;
-}
-
-bool peak_is_by_name(enum peak_by by)
-{
-    return by == BY_NAME || by == BY_PATH;
-}
-
-/* What memory without a stack is for, where more than a guess tells. */
-static enum category split_of(const struct grouping *g, const struct live *live)
-{
-    const struct categories *c = g->options->categories;
-    enum category category = category_of(g, live);
-    if (c == NULL || category == CATEGORY_PERSISTENT)
-        return CATEGORY_UNKNOWN;
-    uint8_t sure = c->confidence[live->allocation - g->first_allocation];
-    return sure == CONFIDENCE_HIGH || sure == CONFIDENCE_MEDIUM ? category : CATEGORY_UNKNOWN;
-}
-
-static bool is_blank(str text)
-{
-    while (text.len > 0 && text.ptr[text.len - 1] == ' ')
-        text.len--;
-    return text.len == 0;
-}
-
-/* Where the bracket that opens at `at` is closed; a quote within it, as in cache['a].b'], may hold
- * brackets of its own.  `text.len` where nothing closes it. */
-static size_t bracket_end(str text, size_t at)
-{
-    char quote = '\0';
-    for (size_t i = at + 1; i < text.len; i++) {
-        char c = text.ptr[i];
-        if (quote == '\0' && c == ']')
-            return i;
-        if (c == '\\' && quote != '\0')
-            i++;
-        else if (quote == '\0' && (c == '\'' || c == '"'))
-            quote = c;
-        else if (c == quote)
-            quote = '\0';
-    }
-    return text.len;
-}
-
-/* The place of the last dot that stands in no brackets; `text.len` where there is none. */
-static size_t last_dot(str text)
-{
-    size_t found = text.len;
-    bool brackets = true; /* a bracket that nothing closes is text, and so are those after it */
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] == '.')
-            found = i;
-        if (text.ptr[i] != '[' || !brackets)
-            continue;
-        size_t end = bracket_end(text, i);
-        brackets = end < text.len;
-        if (brackets)
-            i = end;
-    }
-    return found;
-}
-
-/* The module in a name with dots: what it is of without its last part, nothing where only blanks are
- * left; of "exp_avg of model.weight" and of "model.weight.grad" that of "model.weight". */
-static str path_of_name(str name, uint8_t kind)
-{
-    size_t of = str_find(name, S(" of "));
-    if (kind == NAMED_OPTIMIZER_STATE && of < name.len)
-        name = (str){ name.ptr + of + 4, name.len - of - 4 };
-    str grad = S(".grad");
-    if (kind == NAMED_GRADIENT && name.len > grad.len &&
-        str_equal((str){ name.ptr + name.len - grad.len, grad.len }, grad))
-        name.len -= grad.len;
-    size_t dot = last_dot(name);
-    str path = { name.ptr, dot < name.len ? dot : 0 };
-    return is_blank(path) ? S("") : path;
-}
-
-static struct group_key name_key_of(const struct grouping *g, const struct live *live)
-{
-    const struct named_tensors *n = &g->r->named;
-    uint32_t row = named_find(g->r, live->allocation);
-    if (row == NO_ROW)
-        return (struct group_key){ GROUP_UNNAMED, 0, S("") };
-    str name = strings_text(&g->r->code.strings, (string_id){ n->name[row] });
-    if (is_blank(name))
-        return (struct group_key){ GROUP_UNNAMED, g->options->by == BY_PATH, S("") };
-    if (g->options->by == BY_NAME)
-        return (struct group_key){ GROUP_STRING, n->name[row], S("") };
-    str path = path_of_name(name, n->kind[row]);
-    return (struct group_key){ path.len == 0 ? GROUP_UNNAMED : GROUP_TEXT, path.len == 0, path };
-}
-
-static enum vrs_status key_of(struct grouping *g, const struct live *live,
-                              const struct stack_names *names, struct group_key *ret)
-{
-    bool nameless = live->stack.n == 0 ||
-                    (g->options->by != BY_MODULE && str_equal(names->culprit, S("(no stack)")));
-    if (nameless && peak_splits(g->options->by)) {
-        *ret = (struct group_key){ GROUP_NO_STACK, split_of(g, live), S("") };
-        return VRS_OK;
-    }
-    struct frame frame = frame_at(g, names->culprit_frame);
-    *ret = (struct group_key){ GROUP_TEXT, 0, names->culprit };
-    switch (g->options->by) {
-    case BY_OWNER:
-        ret->text = names->owner;
-        break;
-    case BY_SITE:
-        return site_key_of(g, live, names->culprit, ret);
-    case BY_FILE:
-        if (names->culprit_frame.n != 0)
-            *ret = (struct group_key){ GROUP_STRING, frame.file.n, S("") };
-        break;
-    case BY_FUNCTION:
-        if (names->culprit_frame.n != 0)
-            *ret = (struct group_key){ GROUP_STRING, frame.name.n, S("") };
-        break;
-    case BY_MODULE:
-        return module_of(g, live->stack, &ret->text);
-    case BY_SIZE:
-        *ret = (struct group_key){ GROUP_SIZE, live->bytes, S("") };
-        break;
-    case BY_POOL:
-        *ret = (struct group_key){ GROUP_POOL,
-                                   allocation_pool(g->r, &g->segments, live->allocation).n, S("") };
-        break;
-    case BY_STREAM:
-        *ret = (struct group_key){ GROUP_STREAM, allocation_stream(g->r, live->allocation), S("") };
-        break;
-    case BY_AGE:
-        *ret = (struct group_key){ GROUP_AGE, age_class(g->options->at_event, live->born), S("") };
-        break;
-    case BY_CATEGORY:
-        *ret = (struct group_key){ GROUP_CATEGORY, category_of(g, live), S("") };
-        break;
-    case BY_NAME:
-    case BY_PATH:
-        *ret = name_key_of(g, live);
-        break;
-    case BY_CULPRIT:
-    case PEAK_BYS:
-        break;
-    }
-    return VRS_OK;
-}
-
-static enum vrs_status find_group(struct grouping *g, struct group_key key,
-                                  const struct stack_names *names, uint32_t *ret)
-{
-    if (!idtab_reserve(&g->index))
-        return vrs_no_memory(g->err);
-    uint64_t hash = key_hash(&key);
-    for (uint32_t at = idtab_first(&g->index, hash); g->index.slot[at].id != 0;
-         at = idtab_next(&g->index, hash, at)) {
-        const struct group_key *known = &g->groups.at[g->index.slot[at].id].key;
-        if (known->kind == key.kind && known->number == key.number &&
-            str_equal(known->text, key.text)) {
-            *ret = g->index.slot[at].id;
-            return VRS_OK;
-        }
-    }
-    key.text = arena_copy(g->arena, key.text);
-    if (key.text.ptr == NULL || !vec_reserve(&g->groups, 1))
-        return vrs_no_memory(g->err);
-    *ret = g->groups.len++;
-    g->groups.at[*ret] = (struct group){ .key = key, .names = *names };
-    idtab_put(&g->index, hash, *ret);
-    return VRS_OK;
-}
 
 /* Larger first, then earlier, then the order of the allocations. */
 static bool stands_before(const struct live *a, const struct live *b)
@@ -323,7 +54,7 @@ static void add_category(const struct grouping *g, struct group *group, const st
     const struct categories *c = g->options->categories;
     if (c == NULL)
         return;
-    uint32_t i = live->allocation - g->first_allocation;
+    uint32_t i = live->allocation - g->keys.first_allocation;
     str none = { NULL, 0 };
     str category = str_from(category_names[c->of[i]]), rule = str_from(c->rule_names[c->rule[i]]);
     str confidence =
@@ -363,10 +94,10 @@ static enum vrs_status group_all(struct grouping *g, const struct live_set *set)
     for (uint32_t i = 0; i < set->len; i++) {
         struct live *live = &set->at[i];
         struct stack_names names;
-        struct group_key key;
         TRY(naming_of(g->naming, live->stack, &names, g->err));
-        TRY(key_of(g, live, &names, &key));
-        TRY(find_group(g, key, &names, &live->group));
+        TRY(peak_keys_of(&g->keys, live, &names, &live->group, g->err));
+        if (live->group == g->groups.len && !vec_push(&g->groups, (struct group){ .names = names }))
+            return vrs_no_memory(g->err);
         add_member(g, &g->groups.at[live->group], live, &names);
     }
     return VRS_OK;
@@ -394,73 +125,6 @@ static double median_age(const struct live *member, uint32_t members, int64_t at
         return -1;
     int64_t low = member[old + (traced - 1) / 2].born, high = member[old + traced / 2].born;
     return (double)(at_event - low + at_event - high) / 2;
-}
-
-static void put_pool_name(struct grouping *g, uint64_t pool)
-{
-    char name[POOL_NAME_MOST];
-    memory_group_pool_name(g->r, (uint32_t)pool, name);
-    buf_text(&g->text, name);
-}
-
-static void age_name(struct grouping *g, uint64_t class)
-{
-    uint64_t from = class < 2 ? 0 : (uint64_t)1 << (class - 2);
-    if (class == 0)
-        buf_text(&g->text, "older than the recording");
-    else if (from < 2)
-        buf_text(&g->text, from == 0 ? "0 events" : "1 event");
-    else
-        buf_format(&g->text, "%llu-%llu events", (unsigned long long)from,
-                   (unsigned long long)(from * 2 - 1));
-}
-
-static enum vrs_status name_row(struct grouping *g, const struct group *group, str *ret)
-{
-    struct stack_names names;
-    g->text.len = 0;
-    switch (group->key.kind) {
-    case GROUP_TEXT:
-        *ret = group->key.text;
-        return VRS_OK;
-    case GROUP_SITE:
-        TRY(naming_of(g->naming, group->biggest.stack, &names, g->err));
-        *ret = names.culprit;
-        return VRS_OK;
-    case GROUP_STRING:
-        buf_str(&g->text,
-                strings_text(&g->r->code.strings, (string_id){ (uint32_t)group->key.number }));
-        break;
-    case GROUP_UNNAMED:
-        *ret = group->key.number == 0 ? S("(no name)") : S("(no module)");
-        return VRS_OK;
-    case GROUP_NO_SITE:
-        buf_text(&g->text, "size:");
-        buf_u64(&g->text, group->key.number);
-        break;
-    case GROUP_NO_STACK:
-        buf_text(&g->text, "(no stack)");
-        if (group->key.number != CATEGORY_UNKNOWN)
-            buf_format(&g->text, " %s", category_names[group->key.number]);
-        break;
-    case GROUP_SIZE:
-        buf_u64(&g->text, group->key.number);
-        break;
-    case GROUP_CATEGORY:
-        buf_text(&g->text, category_names[group->key.number]);
-        break;
-    case GROUP_POOL:
-        put_pool_name(g, group->key.number);
-        break;
-    case GROUP_STREAM:
-        buf_u64(&g->text, g->r->streams.handle[group->key.number]);
-        break;
-    case GROUP_AGE:
-        age_name(g, group->key.number);
-        break;
-    }
-    *ret = g->text.failed ? (str){ NULL, 0 } : arena_copy(g->arena, buf_slice(&g->text));
-    return ret->ptr == NULL ? vrs_no_memory(g->err) : VRS_OK;
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -581,11 +245,12 @@ static enum vrs_status make_rows(struct grouping *g, const struct live_set *set,
         struct group *group = &g->groups.at[i + 1];
         struct peak_row *row = &ret->row[i];
         *row = group->row;
-        TRY(name_row(g, group, &row->name));
-        row->named = peak_is_by_name(g->options->by) && group->key.kind != GROUP_UNNAMED;
-        if (group->key.kind == GROUP_NO_STACK && group->key.number == CATEGORY_UNKNOWN)
+        const struct group_key *key = &g->keys.keys.at[i + 1];
+        TRY(peak_keys_name(&g->keys, i + 1, group->biggest.stack, &row->name, g->err));
+        row->named = peak_is_by_name(g->options->by) && key->kind != GROUP_UNNAMED;
+        if (key->kind == GROUP_NO_STACK && key->number == CATEGORY_UNKNOWN)
             TRY(add_sizes(g, set->at + member, group->members, row));
-        if (g->options->by == BY_CULPRIT && group->owners_differ)
+        if (peak_is_by_line(g->options->by) && group->owners_differ)
             TRY(peak_owners_find(g->naming, set->at + member, group->members, g->arena, &g->scratch,
                                  row, g->err));
         row->count = group->members;
@@ -615,14 +280,10 @@ static enum vrs_status compute(struct grouping *g, uint32_t device, struct peak 
     struct live_set set;
     int64_t at = g->options->at_event;
     TRY(live_at(g->r, device, at, &g->scratch, &set, g->err));
-    TRY(segment_index_make(g->r, device, &g->scratch, &g->segments, g->err));
-    if (!vec_push(&g->groups, (struct group){ .members = 0 }) ||
-        (g->options->by == BY_SITE &&
-         !sites_init(&g->sites, &g->r->code, g->naming, g->options->key, &g->scratch)))
+    TRY(peak_keys_begin(&g->keys, device, g->err));
+    if (!vec_push(&g->groups, (struct group){ .members = 0 }))
         return vrs_no_memory(g->err);
-    enum vrs_status status = group_all(g, &set);
-    sites_free(&g->sites);
-    TRY(status);
+    TRY(group_all(g, &set));
 
     int64_t total = curve_at(g->r, device, CURVE_REQUESTED, at);
     struct peak peak = {
@@ -652,16 +313,21 @@ enum vrs_status peak_compute(const struct recording *r, uint32_t device,
         .options = &asked,
         .naming = naming,
         .arena = arena,
-        .first_allocation = r->devices.first_allocation[device],
         .err = err,
+        .keys = { .r = r,
+                  .categories = asked.categories,
+                  .naming = naming,
+                  .arena = arena,
+                  .scratch = &g.scratch,
+                  .by = asked.by,
+                  .site = asked.key,
+                  .at_event = asked.at_event },
         .groups.max = UINT32_MAX,
     };
     arena_init(&g.scratch, SIZE_MAX);
-    buf_init(&g.text, SIZE_MAX);
     enum vrs_status status = compute(&g, device, ret);
+    peak_keys_end(&g.keys);
     vec_free(&g.groups);
-    idtab_free(&g.index);
-    buf_free(&g.text);
     arena_free(&g.scratch);
     return status;
 }

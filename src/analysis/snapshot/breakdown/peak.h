@@ -1,7 +1,6 @@
 /* peak.h - the allocations alive at one event, in groups (by line, site, category, size, …).
  *
- * Memory without a stack is split by what it is for where rows are named by frames: "(no stack)
- * parameter"; what nothing tells is "(no stack)", with its sizes. */
+ * What has neither a stack nor a category is "(no stack)" (peak_keys.h), with its sizes. */
 #ifndef VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_PEAK_H
 #define VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_PEAK_H
 
@@ -11,6 +10,7 @@
 #include "allocator/replay/block_sizes.h"
 #include "analysis/attribution/naming.h"
 #include "analysis/attribution/site.h"
+#include "analysis/snapshot/breakdown/peak_keys.h"
 #include "analysis/snapshot/categories/categories.h"
 #include "analysis/snapshot/categories/category_match.h"
 #include "analysis/snapshot/study/held_names.h"
@@ -19,24 +19,6 @@
 #include "base/str.h"
 #include "model/ids.h"
 #include "model/recording.h"
-
-enum peak_by {
-    BY_CULPRIT,
-    BY_OWNER,
-    BY_SITE,
-    BY_FILE,
-    BY_FUNCTION,
-    BY_MODULE,
-    BY_SIZE,
-    BY_POOL,
-    BY_STREAM,
-    BY_AGE,
-    BY_CATEGORY, /* needs categories */
-    BY_NAME,     /* that the recorded process gave to it */
-    BY_PATH,     /* the module of that name, with dots */
-    PEAK_BYS
-};
-extern const char *const peak_by_names[PEAK_BYS];
 
 enum { PEAK_SIZES = 8, PEAK_OWNERS = 5 };
 
@@ -91,12 +73,6 @@ struct peak_options {
     /* Of the recording; NULL: no row has its slack. */
     const struct block_sizes *sizes;
 };
-
-/* Whether a grouping names its rows by frames, and so splits memory that has none by category. */
-bool peak_splits(enum peak_by by);
-
-/* Whether a grouping is by what the recorded process called its memory. */
-bool peak_is_by_name(enum peak_by by);
 
 /* Groups the live set after event `at_event`; everything in `*ret` lives in `arena`. */
 enum vrs_status peak_compute(const struct recording *r, uint32_t device,

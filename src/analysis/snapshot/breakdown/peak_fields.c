@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "analysis/snapshot/breakdown/peak.h"
+#include "analysis/snapshot/breakdown/peak_keys.h"
 #include "analysis/snapshot/breakdown/peak_moment.h"
 #include "analysis/snapshot/categories/category_match.h"
 #include "analysis/snapshot/study/held_names.h"

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/snapshot/breakdown/peak_keys.h"
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/live.h"
 #include "analysis/snapshot/study/study.h"

@@ -7,6 +7,7 @@
 
 #include "analysis/attribution/site.h"
 #include "analysis/snapshot/breakdown/peak.h"
+#include "analysis/snapshot/breakdown/peak_keys.h"
 #include "analysis/snapshot/study/moment.h"
 #include "analysis/snapshot/study/proven_study.h"
 #include "base/fail.h"

@@ -26,7 +26,7 @@
 #include "model/stacks.h"
 #include "model/strings.h"
 
-const char *const diff_by_names[DIFF_BYS] = { "stack", "culprit", "owner", "category" };
+const char *const diff_by_names[DIFF_BYS] = { "stack", "culprit", "line", "owner", "category" };
 const char *const diff_weight_names[DIFF_WEIGHTS] = { "live", "alloc_bytes", "allocs",
                                                       "byte_events" };
 const char *const diff_per_names[DIFF_PERS] = { "nothing", "step", "parameter_byte" };

@@ -28,8 +28,8 @@ enum diff_weight {
 };
 extern const char *const diff_weight_names[DIFF_WEIGHTS];
 
-/* What a row is: a matched pair of stacks, or what shares a line or a kind. */
-enum diff_by { DIFF_STACKS, DIFF_CULPRITS, DIFF_OWNERS, DIFF_CATEGORIES, DIFF_BYS };
+/* What a row is: a matched pair of stacks, or what shares a line, by either word, or a kind. */
+enum diff_by { DIFF_STACKS, DIFF_CULPRITS, DIFF_LINES, DIFF_OWNERS, DIFF_CATEGORIES, DIFF_BYS };
 extern const char *const diff_by_names[DIFF_BYS];
 
 /* What a side's figures are divided by before they are compared. */

@@ -6,6 +6,7 @@
 
 #include "analysis/attribution/site.h"
 #include "analysis/snapshot/breakdown/peak.h"
+#include "analysis/snapshot/breakdown/peak_keys.h"
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/live.h"
 #include "analysis/snapshot/ranks/device_summary.h"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "analysis/snapshot/breakdown/peak.h"
+#include "analysis/snapshot/breakdown/peak_keys.h"
 #include "analysis/snapshot/breakdown/peak_moment.h"
 #include "base/arena.h"
 #include "base/buf.h"
@@ -179,7 +180,7 @@ static void put_whose_stack(struct buf *to, const struct text_context *s,
 /* Whether a row holds much by lines that its name does not show. */
 static bool hides_owners(const struct peak_row *row, enum peak_by by, bool column)
 {
-    if (by != BY_CULPRIT || row->share_ratio < HIDES_MUCH)
+    if (!peak_is_by_line(by) || row->share_ratio < HIDES_MUCH)
         return false;
     return row->owners > 0 ||
            (!column && row->owner.ptr != NULL && !str_equal(row->owner, row->culprit));
@@ -257,7 +258,7 @@ static bool is_of_several(const struct peak *p, uint32_t shown)
 static uint32_t find_hidden(const struct peak *p, uint32_t shown, uint32_t width)
 {
     uint32_t hidden = 0;
-    if (p->by != BY_CULPRIT || width < OWNER_WIDTH || !owners_differ(p, shown))
+    if (!peak_is_by_line(p->by) || width < OWNER_WIDTH || !owners_differ(p, shown))
         hidden |= 1U << OWNER;
     if (p->by != BY_NAME)
         return hidden | 1U << TENSOR;

@@ -12,6 +12,7 @@
 #include "analysis/attribution/naming.h"
 #include "analysis/attribution/site.h"
 #include "analysis/snapshot/breakdown/peak.h"
+#include "analysis/snapshot/breakdown/peak_keys.h"
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/study/moment.h"
 #include "base/arena.h"
@@ -127,6 +128,9 @@ static void rows_are_the_live_set(void **state)
 static void rows_follow_the_grouping(void **state)
 {
     (void)state;
+    check(BY_LINE, SITE_LINE, 5,
+          "block.py:31 forward=1100*4; (no stack)=1040*2; train.py:7 main=700*1; "
+          "autograd:MmBackward0=50*1");
     check(BY_OWNER, SITE_LINE, 5,
           "block.py:31 forward=1100*4; (no stack)=1040*2; trainer.py:1 train=700*1; "
           "autograd:MmBackward0=50*1");
