@@ -249,7 +249,8 @@ static void rank_categories(struct text_context *m, uint32_t *bands)
 /* Whether a name is of memory without a line, which lies at the bottom: most of it never moves. */
 static bool is_old(str name)
 {
-    return str_equal(name, S("older than the recording")) || str_starts(name, S("(no "));
+    return str_starts(name, S("older than")) || str_starts(name, S("(no ")) ||
+           str_starts(name, S("size:"));
 }
 
 /* Bands from the bottom: what has no line, then the largest on top, as in a list. */

@@ -122,7 +122,7 @@ def test_svg_of_groups_is_the_picture(pages):
 
 
 def test_rows_as_csv_and_json_are_the_table(pages):
-    page = shown(pages, EXAMPLES / "leak.pickle", "stack", "&by=category")
+    page = shown(pages, EXAMPLES / "leak.pickle", "stack")
     name, text = saved(page, "Rows: requested", "CSV")
     rows = list(csv.DictReader(io.StringIO(text)))
     assert name == "leak-who.csv" and rows[0]["name"] == "train.py:45 main"

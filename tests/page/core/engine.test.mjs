@@ -234,7 +234,10 @@ test('the first picture by line is answered early where lines are here, else wit
     const names = await picture;
     assert.deepEqual(order, lines ? ['picture', 'block'] : ['block', 'picture']);
     const { rows } = await call('live', { by: 'line' });
-    if (lines) assert.deepEqual(early.lines.map((row) => ({ ...row })), rows);
+    if (lines) {
+      assert.deepEqual(early.lines.map((row) => ({ ...row })),
+        rows.map(({ category, ...row }) => row));
+    }
     assert.ok(rows.every(({ name }) => names.includes(name)) && rows.length > 3);
   }
 });

@@ -6,7 +6,7 @@ import { cellTexts, lineOf, rowOf, sentenceOf, sizeOf } from '../../../viewer/ui
 const GIB = 2 ** 30;
 const segment = { base: 0x7f2a40000000, bytes: 2 * GIB, free: GIB / 2 };
 const event = { state: 3160, kind: 'alloc', row: 7, bytes: GIB, name: '', segment,
-  site: 'model.py:22 forward', category: 'optimizer_state' };
+  line: 'model.py:22 forward', category: 'optimizer_state' };
 const oom = { ...event, kind: 'oom', row: -1, category: '', free: GIB / 4, segment: null };
 const plain = (text) => text.replaceAll('\u202f', ' ');
 
@@ -21,10 +21,10 @@ test('the sign is that of requested or reserved memory; what changes neither has
 
 test('the line of an allocation, the name in the trace of what no line is known of', () => {
   assert.equal(lineOf(event), 'model.py:22 forward');
-  assert.equal(lineOf({ ...event, kind: 'segment_unmap', row: -1, site: '' }), 'segment_unmap');
-  assert.equal(lineOf({ ...oom, site: '' }), '(no stack)');
-  assert.equal(lineOf({ ...event, site: 'a\u202e' }), 'a\\u202e');
-  assert.equal(lineOf({ ...event, site: 'x'.repeat(500) }).length, 80);
+  assert.equal(lineOf({ ...event, kind: 'segment_unmap', row: -1, line: '' }), 'segment_unmap');
+  assert.equal(lineOf({ ...oom, line: '' }), '(no stack)');
+  assert.equal(lineOf({ ...event, line: 'a\u202e' }), 'a\\u202e');
+  assert.equal(lineOf({ ...event, line: 'x'.repeat(500) }).length, 80);
 });
 
 test('a cell: line, category, segment, what is free in it', () => {
@@ -53,6 +53,6 @@ test('a sentence and a row say all of it', () => {
   assert.equal(plain(sentenceOf(oom)), 'event 3 159, 1.00 GiB refused, model.py:22 forward');
   assert.equal(plain(rowOf({ ...event, kind: 'free_completed', name: 'a.weight' })),
     'event 3 159  free completed 1.00 GiB  a.weight  model.py:22 forward \u00b7 optimizer state');
-  assert.equal(plain(rowOf({ ...event, kind: 'snapshot', bytes: null, site: '', category: '' })),
+  assert.equal(plain(rowOf({ ...event, kind: 'snapshot', bytes: null, line: '', category: '' })),
     'event 3 159  snapshot');
 });

@@ -56,16 +56,16 @@ test('the segment that each event changed, and what is free in it then', () => {
 
 test('the line and the category of each event are those of its allocation', () => {
   for (const [name, model] of models()) {
-    for (const { state, row, site, category } of momentsOf(model, model.states >> 1, 80)) {
+    for (const { state, row, line, category } of momentsOf(model, model.states >> 1, 80)) {
       const entry = model.log.events[state - 1];
       assert.equal(row < 0, !entry.row, name);
       if (!entry.row) {
-        assert.deepEqual([site, category], ['', '']);
+        assert.deepEqual([line, category], ['', '']);
         continue;
       }
-      const { site: n, cat, origin, born } = entry.row;
-      const none = born === 0 || origin ? 'before recording' : '(no stack)';
-      assert.equal(site, model.stack.rows > 1 ? `train.py:${10 + (n % 3)} via ${n}` : none);
+      const { site: n, cat } = entry.row;
+      if (model.stack.rows > 1) assert.equal(line, `train.py:${10 + (n % 3)} via ${n}`);
+      else assert.match(line, /^\(no stack\)/);
       assert.equal(category, model.head.categories[cat].name);
     }
   }
@@ -78,11 +78,11 @@ test('a request that failed has the line that asked', () => {
   const moments = momentsOf(model, state, 40).filter(({ kind }) => kind === 'oom');
   assert.ok(moments.length > 1);
   for (const one of moments) {
-    assert.equal(one.site, one.state === state ? 'train.py:12 via 2' : '');
+    assert.equal(one.line, one.state === state ? 'train.py:12 via 2' : '');
     assert.deepEqual([one.bytes, one.free], [1 << 30, 1 << 20]);
   }
   assert.deepEqual(refusedAt({ oom: { rows: 1, state: [7] }, stack: { rows: 1 }, string: [''] }, 0),
-    { state: 7, bytes: null, free: null, site: '' });
+    { state: 7, bytes: null, free: null, line: '' });
 });
 
 test('of what is unmapped in part the rest is told, of all of it that it is gone', () => {

@@ -20,11 +20,11 @@ for (let i = 1, text; (text = script(`b${i}`)) !== undefined; i++) {
 const told = [];
 for (const one of head.files[0].devices) {
   const d = createDevice(await decodeDevice(one, blocks));
-  const lines = groupRows(d.model, liveAt(d.model, d.peak()), d.grouping('site'))
-    .filter(({ name }) => !['before recording', '(no stack)'].includes(name));
+  const lines = groupRows(d.model, liveAt(d.model, d.peak()), d.grouping('line'))
+    .filter(({ name }) => !name.startsWith('(no stack)'));
   const names = lines.slice(0, Number(process.argv[3])).map(({ name }) => name);
   const sets = names.length < 3 ? [] : [names.slice(0, 3)];
   told.push({ device: one.device, peels: [...names.map((name) => [name]), ...sets].map((some) =>
-    ({ ...peel(d, { without: { by: 'site', names: some } }), requested: null })) });
+    ({ ...peel(d, { without: { by: 'line', names: some } }), requested: null })) });
 }
 process.stdout.write(JSON.stringify(told));

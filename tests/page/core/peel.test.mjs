@@ -84,7 +84,7 @@ test('pictures stack what is left, on what no allocation explains', async () => 
 test('a filter and what is taken out are combined', async () => {
   const model = makeModel(5, { events: 800, adjust: 4096 });
   const call = await engineOf(model);
-  const without = { by: 'site', names: [grouping(model, 'site').names[1]] };
+  const without = { by: 'line', names: [grouping(model, 'line').names[1]] };
   const stays = left(model, without);
   const args = { ...size, x: wholeX(model), by: 'category', query: 'cat:gradient', without };
   const only = await call('raster', { ...args, only: true });
@@ -98,13 +98,13 @@ test('a filter and what is taken out are combined', async () => {
 test('who is alive, a range, a pile and a tree are of what is left', async () => {
   const model = makeModel(5, { events: 800, adjust: 4096 });
   const call = await engineOf(model);
-  const names = grouping(model, 'site').names.slice(1, 3);
-  const without = { by: 'site', names };
+  const names = grouping(model, 'line').names.slice(1, 3);
+  const without = { by: 'line', names };
   const stays = left(model, without);
   const curve = slowCurve(model, stays);
   const p = 500;
-  const whole = await call('live', { state: p, by: 'site' });
-  const live = await call('live', { state: p, by: 'site', without });
+  const whole = await call('live', { state: p, by: 'line' });
+  const live = await call('live', { state: p, by: 'line', without });
   assert.equal(live.bytes, curve[p]);
   assert.equal(live.requested, curve[p]);
   assert.equal(live.reserved, null);
@@ -126,7 +126,7 @@ test('who is alive, a range, a pile and a tree are of what is left', async () =>
 test('names that a recording lacks are told, and take nothing out', async () => {
   const model = makeModel(5);
   const call = await engineOf(model);
-  const got = await call('peel', { without: { by: 'site', names: ['nowhere', '__proto__'] } });
+  const got = await call('peel', { without: { by: 'line', names: ['nowhere', '__proto__'] } });
   assert.deepEqual(got.missing, ['nowhere', '__proto__']);
   assert.deepEqual(got.taken, { bytes: 0, count: 0 });
   assert.equal(got.bytes, got.before.bytes);

@@ -24,7 +24,7 @@ function remembered(make, most) {
 
 /* Whether a name is of memory without a line, which lies at the bottom: most of it never moves. */
 function isOld(name) {
-  return name === 'older than the recording' || name.startsWith('(no ');
+  return /^(older than|\(no |size:)/.test(name);
 }
 
 /* Groups from the bottom of the stack: categories as the head lists them, what is of none on top;

@@ -74,8 +74,7 @@ export function groupText(by, name) {
   return category ? `(no stack) ${words(category)}` : `(no stack, ${bytes(Number(size))} each)`;
 }
 
-const many = { site: 'lines', category: 'categories', size: 'size classes', owner: 'owners',
-  module: 'modules', phase: 'phases', pool: 'pools', stream: 'streams' };
+const many = { category: 'categories', birth: 'categories' };
 
 /** `without model.py:22 forward`, `without 3 lines`: what is taken out, after `before`; empty where
  * nothing is. */
@@ -83,7 +82,7 @@ export function withoutText(without, before = '') {
   if (!without) return '';
   const { by, names } = without;
   return `${before}without ` + (names.length === 1 ? shortened(groupText(by, names[0]), 40) :
-    `${names.length} ${many[by]}`);
+    `${names.length} ${many[by] ?? by + 's'}`);
 }
 
 /** The event after which the recording is in state `p`, as the reports number it. */

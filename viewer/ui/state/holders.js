@@ -51,7 +51,7 @@ function askLive(holders) {
 }
 
 /** The line that stands out: what is wrong is told of it. */
-function subjectOf(head, state) {
+export function subjectOf(head, state) {
   const answer = answerOf(head, state);
   return answer && answer.wrong ? answer.line : null;
 }

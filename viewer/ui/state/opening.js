@@ -3,7 +3,7 @@ import { slotsOf } from '../draw/colours.js';
 import { byId } from '../draw/dom.js';
 import { ofMany } from './catalogue.js';
 import { noCover } from './recording.js';
-import { plainBy } from './holders.js';
+import { plainBy, subjectOf } from './holders.js';
 import { isPart } from './span.js';
 import { firstState } from './store.js';
 import { hasNoStart, isCut } from './told.js';
@@ -41,7 +41,7 @@ function openFirst(opening, cover) {
   const by = plainBy(store.get().by);
   const groups = by === 'line' ? cover.lines : cover.names;
   recording.learn({ ...recording.cover(), ...cover });
-  look.setGroups(slotsOf(by, groups), groups);
+  look.setGroups(slotsOf(by, groups, subjectOf(recording.head, store.get())), groups);
   showView(opening);
 }
 

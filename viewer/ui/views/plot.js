@@ -55,9 +55,10 @@ async function request(plot, args, mine) {
   return plot.ask(op, args);
 }
 
-/** Whether the groups of a picture are known: while columns are coming, categories alone are. */
+/** Whether the groups of a picture are known: while columns come, categories and lines are. */
 function isKnown({ store, recording }) {
-  return recording.cover().complete !== false || plainBy(store.get().by) === 'category';
+  const { complete, names, lines } = recording.cover();
+  return complete !== false || Boolean({ category: names, line: lines }[plainBy(store.get().by)]);
 }
 
 function askPicture(plot) {
