@@ -123,10 +123,11 @@ function createPage(head, engine, link) {
 
 /** What follows from the theme, the groups and the cursor. */
 function redrawHolders(page, differs) {
-  const { store, settings, header, stage, holders, who } = page;
+  const { store, settings, header, stage, status, holders, who } = page;
   const live = holders.live();
   if (differs('theme')) settings.setTheme();
   if (differs('view')) {
+    status.remark('');
     header.draw(store.get());
     stage.open(store.get().view);
   }

@@ -188,3 +188,39 @@ def test_nothing_is_drawn_of_zero_bytes(pages):
     page.settled()
     assert all(held > 0 for _, held in rows(page))
     assert json.dumps(page.ask("document.querySelector('.legend')")) == "null"
+
+
+GREY = """(() => {
+  const one = document.querySelector('#view > :not([hidden]) .plot canvas');
+  const copy = new OffscreenCanvas(one.width, one.height).getContext('2d', { willReadFrequently: true });
+  copy.drawImage(one, 0, 0);
+  const ground = new Set(['--ground', '--raised', '--line', '--free'].map((name) => {
+    const g = new OffscreenCanvas(1, 1).getContext('2d');
+    g.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(name);
+    g.fillRect(0, 0, 1, 1);
+    return new Uint32Array(g.getImageData(0, 0, 1, 1).data.buffer)[0];
+  }));
+  const data = new Uint32Array(copy.getImageData(...one.parentNode.dataset.box.split(' ').map(Math.round)).data.buffer);
+  let grey = 0, all = 0;
+  for (const p of data) {
+    if (!(p >>> 24) || ground.has(p)) continue;
+    const parts = [p & 255, p >> 8 & 255, p >> 16 & 255];
+    all++;
+    if (Math.max(...parts) - Math.min(...parts) < 20) grey++;
+  }
+  return grey / Math.max(1, all);
+})()"""
+
+
+def test_real_recordings_are_not_grey(pages, shared):
+    """Of what is painted at most 15 % has no hue; and nothing is wrong with the page of any real file."""
+    painted = 0
+    for path in sorted((shared / "data" / "snapshots").iterdir()):
+        page = pages(path)
+        page.ready()
+        page.sound()
+        if page.ask("document.querySelector('#view > :not([hidden]) .plot:not(.flame)') !== null"):
+            page.settled()
+            assert page.ask(GREY) <= 0.15, path
+            painted += 1
+    assert painted > 20

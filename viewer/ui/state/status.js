@@ -109,6 +109,8 @@ export function createStatus({ store, recording, look, holding, hovering, happen
     draw: () => draw(status),
     speak: (place) => speak(status, place),
     note: (text) => note(status, text),
+    /** What is to be known of the picture as long as it is there. */
+    remark: (text) => { byId('status-remark').textContent = text; },
     say: (text) => {
       status.said = text;
       draw(status);

@@ -9,13 +9,12 @@ function controls({ store, setAxis, capacityBox }) {
   const cap = capacityBox();
   const only = button('only', () => store.jump({ only: !store.get().only }),
     { title: 'stack the matches alone' });
-  const note = el('span', { class: 'note' });
-  const node = el('div', { class: 'bar tools' }, note, only, axis.node, cap.node);
-  return { node, axis, cap, only, note };
+  const node = el('div', { class: 'bar tools' }, only, axis.node, cap.node);
+  return { node, axis, cap, only };
 }
 
 /** `op`: raster or groups. */
-export function createTimeline(host, { store, recording, setAxis, capacityBox,
+export function createTimeline(host, { store, recording, setAxis, capacityBox, remark,
   makePlot }, op) {
   const bar = controls({ store, setAxis, capacityBox });
   host.append(bar.node);
@@ -33,8 +32,7 @@ export function createTimeline(host, { store, recording, setAxis, capacityBox,
     const seen = plot.exact();
     const drawn = seen && op === 'raster' && seen.drawn < cover.allocations ?
       `${count(seen.drawn)} of ${count(cover.allocations)} drawn; zoom for the rest` : '';
-    fill(bar.note, state.only ? 'matches only' : drawn);
-    bar.note.title = drawn && 'a column shows the state with the most bytes of its span';
+    remark(state.only ? 'matches only' : drawn);
   }
 
   return { plot, update: () => { drawBar(); plot.update(); },

@@ -24,7 +24,7 @@ export function createViews({ store, ask, newAsker, covers, recording, look, com
   const makePlot = (host, options) => createPlot(host, { store, ask, recording, look, stage,
     pointer, travel, settings, status }, options);
   const timeline = (op) => (host) => createTimeline(host, { store, recording,
-    setAxis: travel.setAxis, capacityBox, makePlot }, op);
+    setAxis: travel.setAxis, capacityBox, remark: status.remark, makePlot }, op);
   const makers = {
     stack: timeline('raster'),
     groups: timeline('groups'),
