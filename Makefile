@@ -69,6 +69,8 @@ bench-peers: all
 bench-viewer: all
 	tests/bench/page --program build/release/cli/vramscope \
 		--make-snapshot build/release/tests/bench/make_snapshot $(BENCH)
+	tests/bench/page --program build/release/cli/vramscope --ratio 2 \
+		--make-snapshot build/release/tests/bench/make_snapshot $(BENCH)
 
 fuzz: build/fuzz/build.ninja
 	$(MESON) compile -C build/fuzz
