@@ -6,7 +6,7 @@ const slots = ['parameter', 'gradient', 'optimizer-state', 'optimizer-temp', 'ac
 export const otherSlot = slots.indexOf('unknown');
 
 // Slot and whether the name shares its hue with another, of which it is a darker or lighter tint.
-const categories = {
+const categories = { __proto__: null,
   parameter: [0, 0], buffer: [0, 1], gradient: [1, 0], optimizer_state: [2, 0],
   parameter_copy: [2, 1],
   optimizer_temp: [3, 0], activation: [4, 0], input: [5, 0], kv_cache: [5, 1], temporary: [6, 0],
