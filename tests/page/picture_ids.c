@@ -17,6 +17,7 @@
 #include "api/snapshot/report.h"
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/str.h"
 #include "render/picture/address_map.h"
 #include "render/picture/raster.h"
 #include "render/picture/scene.h"
@@ -101,7 +102,7 @@ int main(int argc, char **argv)
     if (status == VRS_OK)
         status = report_begin(r, &o, false, &d.arena, &kept, &err);
     if (status == VRS_OK && report_answers(kept)->report[0].devices > 0) {
-        status = scene_take(&d.scene, report_study(kept, 0), &d.arena, &d.device, &err);
+        status = scene_take(&d.scene, report_study(kept, 0), S(""), &d.arena, &d.device, &err);
         if (status == VRS_OK)
             status = dump_all(&d);
     }

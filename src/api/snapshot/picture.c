@@ -16,6 +16,7 @@
 #include "base/fail.h"
 #include "base/str.h"
 #include "model/file_facts.h"
+#include "render/page/page.h"
 #include "render/picture/picture_layout.h"
 #include "render/picture/scene.h"
 #include "render/write/out.h"
@@ -97,12 +98,21 @@ enum vrs_status vrs_picture_check(const struct vrs_picture_options *options, str
     return read_options(&o, &ignored, err);
 }
 
-static enum vrs_status take_device(struct drawing *d, const struct proven_study *proven,
-                                   struct vrs_error *err)
+/* Whether the colours of its groups depend on the line that the report is about. */
+static bool has_lines(const struct drawing *d)
 {
+    return d->scene.asked.by != SCENE_CATEGORY;
+}
+
+static enum vrs_status take_device(struct drawing *d, const struct proven_study *proven,
+                                   const struct report_device *report, struct vrs_error *err)
+{
+    str line = S("");
     const struct study *s = proven->study;
     struct scene_device *to = &d->scene.device[d->scene.devices];
-    TRY(scene_take(&d->scene, proven, &d->arena, to, err));
+    if (has_lines(d))
+        TRY(page_wrong_line(report, &line, err));
+    TRY(scene_take(&d->scene, proven, line, &d->arena, to, err));
     to->name = device_name_of(s->r, s->device);
     if (d->scene.asked.capacity > 0)
         to->capacity = to->name.host ? 0 : d->scene.asked.capacity;
@@ -125,11 +135,12 @@ static enum vrs_status draw(struct drawing *d, const struct vrs_recording *recor
                             const struct vrs_picture_options *o, const struct vrs_sink *sink,
                             struct vrs_error *err)
 {
-    /* The page of trust is the report that needs a study and no analysis that rests on it. */
+    /* The page of trust is the report that needs a study and no analysis that rests on it; what
+     * is wrong, which other pictures than those by category show, is known to a whole one alone. */
     struct vrs_report_options report_options = {
         .size = sizeof report_options,
         .about = o->about,
-        .trust = true,
+        .trust = !has_lines(d),
     };
     struct kept_report *kept;
     d->scene.tool = vrs_version();
@@ -142,7 +153,7 @@ static enum vrs_status draw(struct drawing *d, const struct vrs_recording *recor
     enum vrs_status status = VRS_OK;
     d->scene.file = report->file;
     for (uint32_t i = 0; i < report->devices && status == VRS_OK; i++)
-        status = take_device(d, report_study(kept, i), err);
+        status = take_device(d, report_study(kept, i), &report->device[i], err);
     if (status == VRS_OK)
         status = write_picture(d, sink, err);
     report_end(kept);

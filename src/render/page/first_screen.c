@@ -6,6 +6,7 @@
 #include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/report/report.h"
 #include "base/buf.h"
+#include "base/fail.h"
 #include "base/str.h"
 #include "render/page/page.h"
 #include "render/snapshot/report/report_parts.h"
@@ -32,6 +33,23 @@ static str subject_of(const struct report_device *d, const struct report_item *f
     if (d->hidden_culprit.len > 0)
         return d->hidden_culprit;
     return d->rows > 0 ? d->row[0].name : S("");
+}
+
+enum vrs_status page_wrong_line(const struct report_device *d, str *ret, struct vrs_error *err)
+{
+    struct report_item item[REPORT_ITEMS];
+    struct buf words;
+    uint32_t count = report_items(d, false, item);
+    buf_init(&words, SIZE_MAX / 2);
+    bool wrong = !report_device_is_empty(d) && report_headline_words(&words, d, false);
+    str line = wrong ? subject_of(d, &item[0], count > 0) : S("");
+    report_items_end(&words, item);
+    bool failed = words.failed;
+    buf_free(&words);
+    if (failed)
+        return vrs_no_memory(err);
+    *ret = line;
+    return VRS_OK;
 }
 
 static void put_to_do(struct json *j, const struct report_item *item, uint32_t count)

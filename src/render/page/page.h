@@ -17,6 +17,7 @@
 #include "analysis/snapshot/study/study.h"
 #include "base/buf.h"
 #include "base/fail.h"
+#include "base/str.h"
 #include "model/file_facts.h"
 #include "render/answer/answer.h"
 #include "render/page/column.h"
@@ -172,6 +173,11 @@ void page_many_head(struct buf *to, const struct page *page);
 
 /* The member "answer" of a device: the first sentences of its report. */
 void page_put_answer(struct json *j, const struct report_device *report);
+
+/* The line that what is wrong is about, which lives as long as the report; "": nothing is wrong, or
+ * not for a line. */
+enum vrs_status page_wrong_line(const struct report_device *report, str *ret,
+                                struct vrs_error *err) MUST_CHECK;
 
 /* The member "oom" of a device: why its last request failed, and what lay free then. */
 void page_put_oom(struct json *j, const struct page_device *device,

@@ -1,4 +1,4 @@
-/* paint.c - colours by group, shade and pattern. */
+/* paint.c - colours by group, edges of bands, patterns of free memory. */
 #include "render/picture/paint.h"
 
 #include <stdbool.h>
@@ -17,40 +17,18 @@ static bool is_edge(const int32_t *ids, size_t i, uint32_t y, uint32_t W, uint32
            (y == 0 || id != ids[i - W]);
 }
 
-/* The colours of a slot and of its tint: shades, and the edge. */
-struct inks {
-    uint32_t shade[PAINT_SHADES], edge;
-};
-
-static struct inks inks_of(const struct palette *palette, uint32_t slot, bool second)
-{
-    struct inks inks;
-    uint32_t rgb = palette_colour(palette, slot, second);
-    for (uint32_t shade = 0; shade < PAINT_SHADES; shade++)
-        inks.shade[shade] = palette_shade(palette, rgb, shade);
-    inks.edge = palette_edge(palette, rgb);
-    return inks;
-}
-
 void paint_bands(const struct pixels *to, const int32_t *ids, bool groups,
                  const struct scene_device *d, const struct palette *palette)
 {
-    struct inks inks[PALETTE_SLOTS][2];
-    for (uint32_t slot = 0; slot < PALETTE_SLOTS; slot++)
-        for (uint32_t second = 0; second < 2; second++)
-            inks[slot][second] = inks_of(palette, slot, second != 0);
     for (uint32_t y = 0; y < to->H; y++) {
         for (uint32_t x = 0; x < to->W; x++) {
             size_t i = (size_t)y * to->W + x;
             if (ids[i] < 0)
                 continue;
             uint32_t group = groups ? (uint32_t)ids[i] : d->groups.of[ids[i]];
-            uint8_t mark = groups ? 0 : d->mark[ids[i]];
-            const struct scene_group *g = &d->group[group];
-            const struct inks *own = &inks[g->slot][g->second];
-            to->at[y * to->stride + x] = is_edge(ids, i, y, to->W, to->H)
-                                             ? own->edge
-                                             : own->shade[mark & (PAINT_SHADES - 1)];
+            uint32_t rgb = d->group[group].colour.rgb[palette->dark];
+            to->at[y * to->stride + x] =
+                is_edge(ids, i, y, to->W, to->H) ? palette_edge(palette, rgb) : rgb;
         }
     }
 }
@@ -81,8 +59,7 @@ void paint_map(const struct pixels *to, const struct map_picture *map, const str
             if (id < 0)
                 continue;
             const struct scene_group *g = &d->group[d->groups.of[id]];
-            uint32_t colour = palette_shade(palette, palette_colour(palette, g->slot, g->second),
-                                            d->mark[id] & (PAINT_SHADES - 1));
+            uint32_t colour = g->colour.rgb[palette->dark];
             /* The remainder of a negative difference has its sign, as in the page. */
             bool crossed = (x + y) % 5 == 0 || ((int64_t)x - y) % 5 == 0;
             if (map->places[i] == PLACE_PENDING && crossed)

@@ -9,9 +9,6 @@
 #include "render/picture/palette.h"
 #include "render/picture/scene.h"
 
-/* Bits of a row's mark: three of shade, then this. */
-enum { PAINT_SHADES = 8, PAINT_BEFORE = 16 };
-
 /* Where pixels go: 0xRRGGBB, `stride` of them in a row. */
 struct pixels {
     uint32_t *at;

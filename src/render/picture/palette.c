@@ -41,30 +41,6 @@ const struct palette *palette_of(bool dark)
     return &palettes[dark];
 }
 
-void palette_category(enum category category, uint8_t *slot, bool *second)
-{
-    static const uint8_t slots[CATEGORIES] = {
-        [CATEGORY_PARAMETER] = 0,
-        [CATEGORY_BUFFER] = 0,
-        [CATEGORY_GRADIENT] = 1,
-        [CATEGORY_OPTIMIZER_STATE] = 2,
-        [CATEGORY_PARAMETER_COPY] = 2,
-        [CATEGORY_OPTIMIZER_TEMP] = 3,
-        [CATEGORY_ACTIVATION] = 4,
-        [CATEGORY_INPUT] = 5,
-        [CATEGORY_KV_CACHE] = 5,
-        [CATEGORY_TEMPORARY] = 6,
-        [CATEGORY_AUTOGRAD_DETAIL] = 7,
-        [CATEGORY_WORKSPACE] = 8,
-        [CATEGORY_COMMUNICATION] = 8,
-        [CATEGORY_PERSISTENT] = 9,
-        [CATEGORY_UNKNOWN] = PALETTE_OTHER,
-    };
-    *slot = slots[category];
-    *second = category == CATEGORY_BUFFER || category == CATEGORY_PARAMETER_COPY ||
-              category == CATEGORY_KV_CACHE || category == CATEGORY_COMMUNICATION;
-}
-
 static uint32_t rounded(double v)
 {
     return (uint32_t)(v + 0.5);
@@ -80,22 +56,46 @@ uint32_t palette_mixed(uint32_t rgb, uint32_t other, double part)
     return out;
 }
 
-uint32_t palette_colour(const struct palette *p, uint32_t slot, bool second)
+/* The slot of a category. */
+static const uint8_t slots[CATEGORIES] = {
+    [CATEGORY_PARAMETER] = 0,
+    [CATEGORY_BUFFER] = 0,
+    [CATEGORY_GRADIENT] = 1,
+    [CATEGORY_OPTIMIZER_STATE] = 2,
+    [CATEGORY_PARAMETER_COPY] = 2,
+    [CATEGORY_OPTIMIZER_TEMP] = 3,
+    [CATEGORY_ACTIVATION] = 4,
+    [CATEGORY_INPUT] = 5,
+    [CATEGORY_KV_CACHE] = 5,
+    [CATEGORY_TEMPORARY] = 6,
+    [CATEGORY_AUTOGRAD_DETAIL] = 7,
+    [CATEGORY_WORKSPACE] = 8,
+    [CATEGORY_COMMUNICATION] = 8,
+    [CATEGORY_PERSISTENT] = 9,
+    [CATEGORY_UNKNOWN] = PALETTE_OTHER,
+};
+
+/* Whether it shares its hue with another, of which it is a tint. */
+static bool is_second(enum category category)
 {
-    return second ? palette_mixed(p->slot[slot], p->dark ? 0xffffff : 0, 0.68) : p->slot[slot];
+    return category == CATEGORY_BUFFER || category == CATEGORY_PARAMETER_COPY ||
+           category == CATEGORY_KV_CACHE || category == CATEGORY_COMMUNICATION;
 }
 
-/* v + (255 - v) * by, or v * (1 - by), in the arithmetic of the page. */
-static uint32_t shaded(uint32_t v, double by, bool dark)
+struct group_colour palette_category(enum category category)
 {
-    return rounded(dark ? v + (255 - (double)v) * by : v * (1 - by));
+    struct group_colour colour = { 0 };
+    for (uint32_t dark = 0; dark < 2; dark++) {
+        uint32_t rgb = palettes[dark].slot[slots[category]];
+        colour.rgb[dark] =
+            is_second(category) ? palette_mixed(rgb, dark != 0 ? 0xffffff : 0, 0.68) : rgb;
+    }
+    return colour;
 }
 
-uint32_t palette_shade(const struct palette *p, uint32_t rgb, uint32_t shade)
+struct group_colour palette_other(void)
 {
-    double by = shade * 0.02;
-    return shaded(rgb >> 16, by, p->dark) << 16 | shaded(rgb >> 8 & 255, by, p->dark) << 8 |
-           shaded(rgb & 255, by, p->dark);
+    return palette_category(CATEGORY_UNKNOWN);
 }
 
 uint32_t palette_edge(const struct palette *p, uint32_t rgb)

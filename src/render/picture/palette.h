@@ -19,17 +19,18 @@ struct palette {
 
 const struct palette *palette_of(bool dark);
 
-/* The slot of a category, and whether it shares the hue with another, of which it is a tint. */
-void palette_category(enum category category, uint8_t *slot, bool *second);
+/* The colour of a group in each theme, the light one first. */
+struct group_colour {
+    uint32_t rgb[2];
+};
+
+struct group_colour palette_category(enum category category);
+
+/* Of what has no colour of its own. */
+struct group_colour palette_other(void);
 
 /* `part` of one colour, the rest of another. */
 uint32_t palette_mixed(uint32_t rgb, uint32_t other, double part);
-
-/* The colour of a slot, or its tint. */
-uint32_t palette_colour(const struct palette *p, uint32_t slot, bool second);
-
-/* A colour, away from the background by one of eight shades. */
-uint32_t palette_shade(const struct palette *p, uint32_t rgb, uint32_t shade);
 
 /* The edge that sets a band of a colour off from its neighbour. */
 uint32_t palette_edge(const struct palette *p, uint32_t rgb);

@@ -56,6 +56,7 @@ struct pen {
     const struct palette *palette;
     int32_t unit;    /* pixels of what is one at the usual size */
     int32_t advance; /* of a letter, about */
+    bool areas;      /* groups are areas, in which the rest is one */
     void (*fill)(struct pen *pen, struct pen_box box, uint32_t colour);
     void (*hatch)(struct pen *pen, struct pen_box box);
     void (*line)(struct pen *pen, int32_t x1, int32_t y1, int32_t x2, int32_t y2, uint32_t colour,

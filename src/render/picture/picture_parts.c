@@ -325,9 +325,10 @@ static void draw_entry(const struct text_context *s, const struct panel *p, cons
     double total = p->d->requested[p->d->cursor];
     struct pen_box swatch = { left, y - 9 * u, 10 * u, 10 * u };
     struct buf text;
-    if (e->group != NULL)
+    /* In pixels each of the rest has a colour of its own. */
+    if (e->group != NULL && (s->pen->areas || !e->group->is_rest))
         s->pen->swatch(s->pen, swatch, e->group);
-    else if (e->is_hatched)
+    if (e->is_hatched)
         s->pen->hatch(s->pen, swatch);
     else if (e->is_line)
         s->pen->line(s->pen, left, y - 4 * u, left + 10 * u, y - 4 * u,
@@ -520,7 +521,7 @@ static struct roomiest find_room(const struct panel *p, const double *base, cons
 static void draw_name(const struct text_context *s, const struct scene_group *group,
                       const struct roomiest *room)
 {
-    uint32_t ink = palette_ink(palette_colour(s->palette, group->slot, group->second));
+    uint32_t ink = palette_ink(group->colour.rgb[s->palette->dark]);
     put_text(s, room->x, room->y + 4 * s->u, ANCHOR_MIDDLE, ink, group->name.ptr);
 }
 
@@ -535,10 +536,9 @@ enum vrs_status draw_names(const struct text_context *s, const struct panel *p)
     for (uint32_t i = 0; i < g->groups; i++) {
         const struct scene_group *group = &p->d->shown_group[g->bands[i]];
         const double *part = p->parts + (size_t)g->bands[i] * p->view.W;
-        bool other = group->slot == PALETTE_OTHER && s->scene->asked.by != SCENE_CATEGORY;
         int32_t width = text_width(s, group->name) + 10 * s->u;
         struct roomiest room = { 0 };
-        if (!other && group->name.len > 0 && width <= (int32_t)p->view.W)
+        if (!group->is_rest && group->name.len > 0 && width <= (int32_t)p->view.W)
             room = find_room(p, base, part, width, 14 * s->u);
         if (room.height > 0)
             draw_name(s, group, &room);

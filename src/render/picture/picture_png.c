@@ -155,7 +155,7 @@ static void text(struct pen *pen, const struct pen_text *how, str words)
 
 static void swatch(struct pen *pen, struct pen_box box, const struct scene_group *group)
 {
-    fill(pen, box, palette_colour(pen->palette, group->slot, group->second));
+    fill(pen, box, group->colour.rgb[pen->palette->dark]);
 }
 
 static enum vrs_status bands(struct pen *pen, const struct pen_bands *b, struct vrs_error *err)

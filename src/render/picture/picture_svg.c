@@ -146,7 +146,7 @@ static void text(struct pen *pen, const struct pen_text *how, str words)
 
 static void swatch(struct pen *pen, struct pen_box box, const struct scene_group *group)
 {
-    fill(pen, box, palette_colour(pen->palette, group->slot, group->second));
+    fill(pen, box, group->colour.rgb[pen->palette->dark]);
 }
 
 /* The bytes beneath and with a band, column by column. */
@@ -217,8 +217,7 @@ static enum vrs_status put_areas(struct pen *pen, const struct pen_bands *b, str
         const double *part = b->parts + (size_t)g->bands[i] * W;
         for (uint32_t c = 0; c < W; c++)
             a.high[c] += part[c];
-        put_area(text_of(pen), &a, group,
-                 palette_colour(pen->palette, group->slot, group->second));
+        put_area(text_of(pen), &a, group, group->colour.rgb[pen->palette->dark]);
     }
     return VRS_OK;
 }
@@ -312,6 +311,7 @@ enum vrs_status picture_svg(struct out *out, const struct scene *scene,
         .pen = { .palette = palette_of(options->dark),
                  .unit = 1,
                  .advance = ADVANCE,
+                 .areas = scene->asked.view == SCENE_GROUPS && !options->detail,
                  .fill = fill,
                  .hatch = hatch,
                  .line = line,

@@ -13,12 +13,12 @@
 #include "analysis/snapshot/trust/trust.h"
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/str.h"
 #include "model/ids.h"
 #include "model/recording.h"
 #include "render/page/column.h"
 #include "render/page/source_marks.h"
 #include "render/page/source_ranges.h"
-#include "render/picture/paint.h"
 
 const char *const scene_view_names[SCENE_VIEWS] = {
     [SCENE_GROUPS] = "groups",
@@ -162,15 +162,14 @@ static enum vrs_status take_spans(const struct page_source *from, struct arena *
 }
 
 /* Rows in stack order when groups lie on one another: by group, then by birth. */
-static enum vrs_status take_order(struct page_source *from, struct arena *arena,
-                                  struct scene_device *d, struct vrs_error *err)
+static enum vrs_status take_order(struct arena *arena, struct scene_device *d,
+                                  struct vrs_error *err)
 {
     const struct raster_groups *g = &d->groups;
     uint32_t *order = arena_array(arena, uint32_t, d->rows.rows);
     uint32_t *first = arena_array(arena, uint32_t, g->groups);
     uint32_t *count = arena_array(arena, uint32_t, g->groups);
-    uint8_t *mark = arena_array(arena, uint8_t, d->rows.rows);
-    if (order == NULL || first == NULL || count == NULL || mark == NULL)
+    if (order == NULL || first == NULL || count == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < d->rows.rows; i++)
         count[g->of[i]]++;
@@ -178,14 +177,9 @@ static enum vrs_status take_order(struct page_source *from, struct arena *arena,
         first[g->bands[i]] = at;
         at += count[g->bands[i]];
     }
-    for (uint32_t i = 0; i < d->rows.rows; i++) {
-        bool before = d->rows.born[i] == 0 || page_alloc_flags(from, i) != 0;
-        uint32_t hash = ((uint32_t)page_alloc_stack(from, i) + 1) * 0x9e3779b1u;
+    for (uint32_t i = 0; i < d->rows.rows; i++)
         order[first[g->of[i]]++] = i;
-        mark[i] = (uint8_t)(hash >> 29 | (before ? PAINT_BEFORE : 0));
-    }
     d->order = order;
-    d->mark = mark;
     return VRS_OK;
 }
 
@@ -239,7 +233,7 @@ static enum vrs_status find_span(const struct scene_options *asked, const struct
     return VRS_OK;
 }
 
-static enum vrs_status take(const struct scene *scene, struct page_source *from,
+static enum vrs_status take(const struct scene *scene, struct page_source *from, str line,
                             struct arena *arena, struct scene_device *d, struct vrs_error *err)
 {
     const struct study *s = from->s;
@@ -248,6 +242,7 @@ static enum vrs_status take(const struct scene *scene, struct page_source *from,
         return vrs_no_memory(err);
     *trust = from->proven->trust;
     *d = (struct scene_device){
+        .line = line,
         .cursor_us = UNKNOWN_U64,
         .trust = trust,
         .start_known = s->curves.of[CURVE_REQUESTED].start_known,
@@ -260,11 +255,11 @@ static enum vrs_status take(const struct scene *scene, struct page_source *from,
     TRY(take_ooms(from, arena, d, err));
     TRY(take_spans(from, arena, d, err));
     TRY(scene_group_rows(scene, from, arena, d, err));
-    TRY(take_order(from, arena, d, err));
+    TRY(take_order(arena, d, err));
     return scene->asked.view == SCENE_MAP ? take_places(from, arena, d, err) : VRS_OK;
 }
 
-enum vrs_status scene_take(const struct scene *scene, const struct proven_study *proven,
+enum vrs_status scene_take(const struct scene *scene, const struct proven_study *proven, str line,
                            struct arena *arena, struct scene_device *ret, struct vrs_error *err)
 {
     struct arena *scratch = proven->study->scratch;
@@ -272,7 +267,7 @@ enum vrs_status scene_take(const struct scene *scene, const struct proven_study 
     struct page_source from;
     enum vrs_status status = page_source_make(proven, &from, err);
     if (status == VRS_OK) {
-        status = take(scene, &from, arena, ret, err);
+        status = take(scene, &from, line, arena, ret, err);
         page_source_end(&from);
     }
     arena_release(scratch, mark);

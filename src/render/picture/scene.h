@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "model/file_facts.h"
 #include "render/page/source.h"
+#include "render/picture/palette.h"
 #include "render/picture/raster.h"
 
 enum scene_view { SCENE_GROUPS, SCENE_STACK, SCENE_MAP, SCENE_VIEWS };
@@ -52,8 +53,8 @@ struct scene_options {
 
 struct scene_group {
     str name;
-    uint8_t slot; /* of the palette */
-    bool second;  /* shares the slot's colour with another name */
+    struct group_colour colour;
+    bool is_rest; /* several groups as one */
 };
 
 struct scene_flag {
@@ -80,16 +81,16 @@ struct scene_range {
 
 struct scene_device {
     struct device_name name;
+    str line; /* what the report says is wrong is about it; "": none */
     struct raster_rows rows;
     const double *requested, *active, *reserved; /* of each state; reserved NULL: not known */
     bool active_exact;
     struct raster_groups groups;
     const struct scene_group *group;
-    /* The same with those that have no colour of their own as one, so that there are few. */
+    /* The same with all but the largest as one, so that there are few. */
     struct raster_groups shown;
     const struct scene_group *shown_group;
     const uint32_t *order; /* rows by group, in the order of the bands */
-    const uint8_t *mark;   /* of each row: a shade, PAINT_BEFORE */
     double capacity;       /* what was asked for, else the least that the device must have had;
                               0: not known */
     double from, to;       /* the states shown */
@@ -119,15 +120,14 @@ struct scene {
     uint32_t devices;
 };
 
-/* What a device adds to the scene, of a proven study whose trust outlives it; in `arena`.  The name
- * and the time of the cursor are the caller's to fill.  VRS_USAGE where a moment is not to be
- * found.
- */
-enum vrs_status scene_take(const struct scene *scene, const struct proven_study *proven,
+/* What a device adds to the scene, of a proven study whose trust outlives it; in `arena`.  `line`
+ * is what the report says is wrong is about, "" none.  The name and the time of the cursor are the
+ * caller's to fill.  VRS_USAGE where a moment is not to be found. */
+enum vrs_status scene_take(const struct scene *scene, const struct proven_study *proven, str line,
                            struct arena *arena, struct scene_device *ret,
                            struct vrs_error *err) MUST_CHECK;
 
-/* Its groups: of each row, names, bands and slots.  `d` has its rows and curves already. */
+/* Its groups: of each row, names, bands and colours.  `d` has its rows and curves already. */
 enum vrs_status scene_group_rows(const struct scene *scene, struct page_source *from,
                                  struct arena *arena, struct scene_device *d,
                                  struct vrs_error *err) MUST_CHECK;

@@ -25,6 +25,7 @@
 #include "model/recording.h"
 #include "render/answer/place.h"
 #include "render/page/source.h"
+#include "render/picture/families.h"
 #include "render/picture/palette.h"
 #include "render/picture/raster.h"
 #include "render/picture/scene.h"
@@ -46,6 +47,7 @@ struct text_context {
     uint32_t *of;
     struct scene_group *group;
     uint32_t groups;
+    uint32_t *turn; /* groups in the order of their colours; not of categories */
     struct vrs_error *err;
 };
 
@@ -209,7 +211,7 @@ double *scene_group_bytes(const struct scene_device *d, const struct raster_grou
 /* For qsort, which has no argument of its own. */
 struct ranked {
     double bytes;
-    uint32_t born; /* state in which the oldest alive was */
+    uint32_t born; /* state in which the oldest alive was; UINT32_MAX: none is alive */
     str name;
     uint32_t group;
 };
@@ -222,15 +224,19 @@ static int by_bytes(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
-/* As rows of `peak` are ordered. */
-static int by_row(const void *a, const void *b)
+/* As the page gives colours: what is alive as rows of `peak` are ordered, then the others as they
+ * come up. */
+static int by_turn(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
+    bool x_lives = x->born != UINT32_MAX, y_lives = y->born != UINT32_MAX;
+    int order = x_lives ? str_compare(x->name, y->name) : 0;
+    if (x_lives != y_lives)
+        return x_lives ? -1 : 1;
     if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
     if (x->born != y->born)
         return x->born < y->born ? -1 : 1;
-    int order = str_compare(x->name, y->name);
     return order != 0 ? order : (x->group > y->group) - (x->group < y->group);
 }
 
@@ -239,7 +245,7 @@ static void rank_categories(struct text_context *m, uint32_t *bands)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < m->groups; i++) {
-        palette_category((enum category)i, &m->group[i].slot, &m->group[i].second);
+        m->group[i].colour = palette_category((enum category)i);
         if (i != CATEGORY_UNKNOWN)
             bands[count++] = i;
     }
@@ -263,33 +269,47 @@ static void stack_bands(uint32_t *bands, const struct ranked *ranked, uint32_t g
                 bands[count++] = ranked[i - 1].group;
 }
 
-/* Groups from the bottom: others than categories by their bytes at the peak; of these the ten
- * largest have colours. */
+/* Gives the groups their colours, in their turn. */
+static enum vrs_status colour_groups(struct text_context *m, const struct ranked *ranked)
+{
+    str *name = arena_array(m->arena, str, m->groups);
+    struct group_colour *colour = arena_array(m->arena, struct group_colour, m->groups);
+    m->turn = arena_array(m->arena, uint32_t, m->groups);
+    if (name == NULL || colour == NULL || m->turn == NULL)
+        return vrs_no_memory(m->err);
+    for (uint32_t i = 0; i < m->groups; i++) {
+        name[i] = ranked[i].name;
+        m->turn[i] = ranked[i].group;
+    }
+    TRY(families_colour(name, m->groups, m->d->line, m->arena, colour, m->err));
+    for (uint32_t i = 0; i < m->groups; i++)
+        m->group[m->turn[i]].colour = colour[i];
+    return VRS_OK;
+}
+
+/* Groups from the bottom: others than categories by their bytes at the peak. */
 static enum vrs_status rank(struct text_context *m, enum scene_by by, uint32_t peak)
 {
     uint32_t *bands = arena_array(m->arena, uint32_t, m->groups);
     struct ranked *ranked = arena_array(m->arena, struct ranked, m->groups);
+    const struct raster_rows *rows = &m->d->rows;
     m->d->groups = (struct raster_groups){ m->of, m->groups, bands };
     double *bytes = scene_group_bytes(m->d, &m->d->groups, peak, m->arena);
     if (bands == NULL || ranked == NULL || bytes == NULL)
         return vrs_no_memory(m->err);
-    for (uint32_t i = 0; i < m->groups; i++) {
-        bands[i] = i;
-        ranked[i] = (struct ranked){ bytes[i], UINT32_MAX, m->group[i].name, i };
-        m->group[i].slot = PALETTE_OTHER;
-    }
-    for (uint32_t i = m->d->rows.rows; i-- > 0;)
-        if (m->d->rows.born[i] <= peak && peak < m->d->rows.end[i])
-            ranked[m->of[i]].born = m->d->rows.born[i];
     m->d->group = m->group;
     if (by == SCENE_CATEGORY) {
         rank_categories(m, bands);
         return VRS_OK;
     }
+    for (uint32_t i = 0; i < m->groups; i++)
+        ranked[i] = (struct ranked){ bytes[i], UINT32_MAX, m->group[i].name, i };
+    for (uint32_t i = rows->rows; i-- > 0;)
+        if (rows->born[i] <= peak && peak < rows->end[i])
+            ranked[m->of[i]].born = rows->born[i];
     if (m->groups > 1)
-        qsort(ranked, m->groups, sizeof *ranked, by_row);
-    for (uint32_t i = 0; i < m->groups && i < PALETTE_OTHER && ranked[i].bytes > 0; i++)
-        m->group[ranked[i].group].slot = (uint8_t)i;
+        qsort(ranked, m->groups, sizeof *ranked, by_turn);
+    TRY(colour_groups(m, ranked));
     if (m->groups > 1)
         qsort(ranked, m->groups, sizeof *ranked, by_bytes);
     stack_bands(bands, ranked, m->groups);
@@ -326,43 +346,38 @@ static enum vrs_status name_as_read(struct text_context *m, enum scene_by by)
     return VRS_OK;
 }
 
-/* One group for each colour; what has none of its own is the last, and lies on top. */
+/* The ten largest groups, and the others as one, which is grey and lies where they lie. */
 static enum vrs_status join_others(struct text_context *m)
 {
+    enum { LARGEST = 10, REST = LARGEST, ALL };
     uint32_t *of = arena_array(m->arena, uint32_t, m->d->rows.rows);
-    uint32_t *bands = arena_array(m->arena, uint32_t, PALETTE_SLOTS);
-    struct scene_group *group = arena_array(m->arena, struct scene_group, PALETTE_SLOTS);
-    uint32_t others = 0, placed = 0;
+    uint32_t *to = arena_array(m->arena, uint32_t, m->groups);
+    uint32_t *bands = arena_array(m->arena, uint32_t, ALL);
+    struct scene_group *group = arena_array(m->arena, struct scene_group, ALL);
+    bool rest_placed = false;
     char name[24];
-    if (of == NULL || bands == NULL || group == NULL)
+    if (m->groups <= ALL)
+        return VRS_OK;
+    snprintf(name, sizeof name, "other (%u)", (unsigned)(m->groups - LARGEST));
+    if (of == NULL || to == NULL || bands == NULL || group == NULL)
         return vrs_no_memory(m->err);
-    for (uint32_t i = 0; i < PALETTE_SLOTS; i++)
-        group[i] = (struct scene_group){ .name = S(""), .slot = (uint8_t)i };
-    for (uint32_t i = 0; i < m->groups; i++) {
-        const struct scene_group *g = &m->group[m->d->groups.bands[i]];
-        group[g->slot].name = g->name;
-        if (g->slot == PALETTE_OTHER)
-            others++;
-        else
-            bands[placed++] = g->slot;
+    for (uint32_t i = 0; i < m->groups; i++)
+        to[m->turn[i]] = i < LARGEST ? i : REST;
+    for (uint32_t i = 0; i < LARGEST; i++)
+        group[i] = m->group[m->turn[i]];
+    group[REST] = (struct scene_group){ arena_copy(m->arena, str_from(name)), palette_other(),
+                                        .is_rest = true };
+    for (uint32_t i = m->groups, left = ALL; i-- > 0;) {
+        uint32_t band = to[m->d->groups.bands[i]];
+        if (band != REST || !rest_placed)
+            bands[--left] = band;
+        rest_placed = rest_placed || band == REST;
     }
     for (uint32_t i = 0; i < m->d->rows.rows; i++)
-        of[i] = m->group[m->of[i]].slot;
-    bands[placed++] = PALETTE_OTHER;
-    snprintf(name, sizeof name, "other (%u)", (unsigned)others);
-    if (others > 1)
-        group[PALETTE_OTHER].name = arena_copy(m->arena, str_from(name));
-    m->d->shown = (struct raster_groups){ of, PALETTE_SLOTS, bands };
-    /* Colours that nothing has are bands of nothing. */
-    for (uint32_t slot = 0; placed < PALETTE_SLOTS; slot++) {
-        bool there = false;
-        for (uint32_t i = 0; i < placed; i++)
-            there = there || bands[i] == slot;
-        if (!there)
-            bands[placed++] = slot;
-    }
+        of[i] = to[m->of[i]];
+    m->d->shown = (struct raster_groups){ of, ALL, bands };
     m->d->shown_group = group;
-    return group[PALETTE_OTHER].name.ptr == NULL ? vrs_no_memory(m->err) : VRS_OK;
+    return group[REST].name.ptr == NULL ? vrs_no_memory(m->err) : VRS_OK;
 }
 
 enum vrs_status scene_group_rows(const struct scene *scene, struct page_source *from,

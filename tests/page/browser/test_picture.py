@@ -147,15 +147,57 @@ def compare_plot(path, folder, view, by, theme, size):
 
 
 @needs_node
-@pytest.mark.parametrize("view,by,theme,size", [
-    ("groups", "category", "light", "1200x480"), ("stack", "owner", "light", "1200x480"),
-    ("map", "site", "dark", "800x300"),
-    *some([], [("stack", "owner", "light", "2400x1200"), ("groups", "site", "dark", "800x300"),
-               ("stack", "category", "dark", "1200x480"), ("map", "category", "light", "1200x480")])])
-def test_pixels_are_those_of_the_page(view, by, theme, size, tmp_path):
+@pytest.mark.parametrize("name,view,by,theme,size", [
+    ("train", "groups", "category", "light", "1200x480"), ("train", "stack", "owner", "light", "1200x480"),
+    ("train", "map", "line", "dark", "800x300"), ("leak", "groups", "line", "dark", "800x300"),
+    *some([], [("train", "stack", "owner", "light", "2400x1200"), ("train", "groups", "line", "dark", "800x300"),
+               ("train", "stack", "category", "dark", "1200x480"), ("train", "map", "category", "light", "1200x480"),
+               ("oom", "stack", "line", "light", "1200x480"), ("leak", "map", "line", "light", "800x300"),
+               ("oom", "groups", "site", "light", "800x300"),
+               *(("train", "groups", by, "light", "800x300") for by in BYS[3:])])])
+def test_pixels_are_those_of_the_page(name, view, by, theme, size, tmp_path):
     """All but the lines, grid and names that a picture has over it."""
-    same, other = compare_plot(ROOT / "examples/train.pickle", tmp_path, view, by, theme, size)
+    same, other = compare_plot(ROOT / ("examples/%s.pickle" % name), tmp_path, view, by, theme, size)
     assert other < 0.09 * same, (same, other)
+
+
+def areas(data):
+    """The title and the colour of each area of an SVG, from the bottom."""
+    return [(e.find(SVG + "title").text, e.get("fill")) for e in ET.fromstring(data).iter(SVG + "path")
+            if e.find(SVG + "title") is not None]
+
+
+def swatch_of(data, name):
+    """The colour before a name in the legend of an SVG; None: it has none there."""
+    marks = list(ET.fromstring(data))
+    place = [i for i, e in enumerate(marks) if e.text == name][-1]
+    return marks[place - 1].get("fill") if marks[place - 1].tag == SVG + "rect" else None
+
+
+@pytest.mark.parametrize("dark,grey,hot", [([], "#8f9194", "#d54507"), (["--dark"], "#848689", "#fd6a3a")])
+def test_the_line_of_the_report_stands_out_and_the_rest_is_grey(dark, grey, hot):
+    source = ROOT / "examples/oom.pickle"
+    data = svg(source, "--by", "line", *dark)
+    of = dict(areas(data))
+    rest = [name for name in of if name.startswith("other (")]
+    assert of["model.py:22 forward"] == hot == swatch_of(data, "model.py:22 forward")
+    assert len(of) == 11 and len(rest) == 1 and of[rest[0]] == grey == swatch_of(data, rest[0])
+    assert list(of.values()).count(hot) == list(of.values()).count(grey) == 1
+    assert areas(data)[0][0] == rest[0], "what is small lies at the bottom"
+    # In pixels each group of the rest has a colour of its own.
+    pixels = svg(source, "--by", "line", "--detail", *dark)
+    assert swatch_of(pixels, rest[0]) is None and swatch_of(pixels, "model.py:22 forward") == hot
+    assert hot not in svg(source, "--by", "category", *dark).decode()
+
+
+def test_where_nothing_is_wrong_no_line_stands_out():
+    assert not {"#d54507", "#fd6a3a"} & {colour for _, colour in areas(svg(ROOT / "examples/train.pickle", "--by", "line"))}
+
+
+def test_few_groups_have_all_their_own_colours():
+    """Eleven or fewer have no rest."""
+    of = areas(svg(ROOT / "examples/train.pickle", "--by", "phase"))
+    assert 1 < len(of) <= 11 and len({colour for _, colour in of}) == len(of)
 
 
 @needs_node
@@ -168,9 +210,9 @@ def test_more_groups_than_are_summed(tmp_path):
     trace += [event("free_completed", i, 500 + i) for i in range(1, 500)]
     path = tmp_path / "sites.pickle"
     path.write_bytes(writers.pickled({"segments": [], "device_traces": [trace]}, 4))
-    same, other = compare_plot(path, tmp_path, "groups", "site", "light", "1000x400")
+    same, other = compare_plot(path, tmp_path, "groups", "line", "light", "1000x400")
     assert other < 0.09 * same, (same, other)
-    check_svg(svg(path, "--by", "site"))
+    check_svg(svg(path, "--by", "line"))
 
 
 def words_in(png):

@@ -11,8 +11,10 @@ import { createPictureOps } from '../../../viewer/core/memory/pictures.js';
 import { atOnce, isWork } from '../../../viewer/core/model/slices.js';
 import { groupRows, liveAt } from '../../../viewer/core/memory/live.js';
 import { slotsOf } from '../../../viewer/ui/draw/colours.js';
+import { subjectOf } from '../../../viewer/ui/state/holders.js';
 import { makeInks, paintPicture } from '../../../viewer/ui/draw/paint.js';
 import { paintMap } from '../../../viewer/ui/views/map.js';
+import { paletteOf } from './draw/palette.mjs';
 import { readPage } from './read_page.mjs';
 
 const ops = createPictureOps();
@@ -21,22 +23,14 @@ globalThis.ImageData = class {
   constructor(data) { this.data = data; }
 };
 
-function paletteOf(theme) {
-  const css = readFileSync(new URL('../../../viewer/style.css', import.meta.url), 'utf8');
-  const start = theme === 'dark' ? css.indexOf(':root[data-theme="dark"]') : css.indexOf(':root {');
-  const rule = css.slice(start, css.indexOf('}', start));
-  const of = (name) => rule.match(new RegExp(`--${name}: (#[0-9a-f]{6})`))[1];
-  const rgb = (text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
-  const slots = ['parameter', 'gradient', 'optimizer-state', 'optimizer-temp', 'activation',
-    'input', 'temporary', 'autograd-detail', 'workspace', 'persistent', 'unknown'].map((name) => rgb(of(name)));
-  return { dark: theme === 'dark', slots, groundRgb: rgb(of('ground')), matchRgb: rgb(of('match')), free: of('free'),
-    hatch: of('hatch'), ground: of('ground') };
-}
-
-function slotsFor(d, by) {
+/* As the page colours groups: those alive at the peak, then the others; `line` stands out. */
+function slotsFor(d, by, line) {
   const grouping = d.grouping(by);
-  if (by === 'category') return slotsOf(by, grouping.names.map((name, key) => ({ key, name })));
-  return slotsOf(by, groupRows(d.model, liveAt(d.model, d.peak()), grouping));
+  const names = grouping.names.map((name, key) => ({ key, name }));
+  if (by === 'category') return slotsOf(by, names);
+  const alive = groupRows(d.model, liveAt(d.model, d.peak()), grouping);
+  const here = new Set(alive.map(({ key }) => key));
+  return slotsOf(by, [...alive, ...names.filter(({ key }) => !here.has(key))], line);
 }
 
 function out(array) {
@@ -45,13 +39,15 @@ function out(array) {
 
 const page = readPage(process.argv[2]);
 for (const view of JSON.parse(readFileSync(0, 'utf8'))) {
-  const d = await page.device(view.dev ?? 0);
+  const dev = view.dev ?? 0;
+  const d = await page.device(dev);
+  const line = subjectOf(page.head, { file: 0, dev });
   const to = view.to ?? d.model.states;
   const made = await ops[view.op](d, { ...view, x: { mode: 'events', from: view.from, to } });
   const picture = isWork(made) ? atOnce(made) : made;
   if (view.paint) {
     const palette = paletteOf(view.paint);
-    const inks = makeInks(picture.groups, slotsFor(d, view.by), palette, false);
+    const inks = makeInks(picture.groups, slotsFor(d, view.by, line), palette, false);
     out((view.op === 'map' ? paintMap : paintPicture)(picture, inks, palette).data);
     continue;
   }

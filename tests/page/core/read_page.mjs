@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createDevice } from '../../../viewer/core/memory/device.js';
 import { decodeDevice } from '../../../viewer/core/model/decode.js';
 
-/** {device(dev)}: a promise of a device of the first file of a page. */
+/** {head, device(dev)}: a promise of a device of the first file of a page. */
 export function readPage(path) {
   const page = readFileSync(path, 'utf8');
   const script = (id) => page.match(new RegExp(`<script[^>]* id="${id}"[^>]*>([^<]*)<`))?.[1];
@@ -13,6 +13,6 @@ export function readPage(path) {
     blocks.push(Buffer.from(text, 'base64'));
   }
   const devices = [];
-  return { device: async (dev) => (devices[dev] ??=
+  return { head, device: async (dev) => (devices[dev] ??=
     createDevice(await decodeDevice(head.files[0].devices[dev], blocks))) };
 }

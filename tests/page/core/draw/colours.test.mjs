@@ -1,0 +1,29 @@
+// colours.test.mjs - colours of groups, by the table shared with C.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { rgbFor, slotsOf } from '../../../../viewer/ui/draw/colours.js';
+import { toned } from '../../../../viewer/ui/draw/tones.js';
+import { paletteOf } from './palette.mjs';
+
+const cases = JSON.parse(readFileSync(new URL('./colour_cases.json', import.meta.url), 'utf8'));
+const hex = (rgb) => '#' + rgb.map((v) => v.toString(16).padStart(2, '0')).join('');
+
+test('tones: the shared table', () => {
+  assert.ok(cases.tones.length > 40);
+  for (const [hue, tone, strength, light, dark] of cases.tones) {
+    assert.equal(hex(toned({ hue, tone, strength }, false)), light);
+    assert.equal(hex(toned({ hue, tone, strength }, true)), dark);
+  }
+});
+
+for (const [kind, line] of [['quiet', null], ['hot', 'train.py:30 step']]) {
+  test(`groups where the line that stands out is ${line}: the shared table`, () => {
+    const given = slotsOf('line', cases[kind].map(([name], key) => ({ key, name })), line);
+    cases[kind].forEach(([name, ...themes], key) => {
+      for (const [i, theme] of ['light', 'dark'].entries()) {
+        assert.equal(hex(rgbFor(paletteOf(theme), given.get(key))), themes[i], name);
+      }
+    });
+  });
+}
