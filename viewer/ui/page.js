@@ -29,6 +29,7 @@ import { createPeel } from './parts/peel.js';
 import { createPrinting } from './parts/print.js';
 import { createReadout } from './parts/readout.js';
 import { createSearch } from './parts/search.js';
+import { createShare } from './parts/share.js';
 import { setSplitters } from './parts/splitters.js';
 import { drawTabs } from './parts/tabs.js';
 import { createViews } from './views/views.js';
@@ -82,7 +83,8 @@ function createParts(page, covers) {
       stage.redraw();
       status.draw();
     } });
-  const who = createWho(byId('who'), { store, recording, look, find, peel });
+  const who = createWho(byId('who'), { store, newAsker, recording, look, find, peel, place, goTo,
+    pin: pointer.pin });
   const range = createRange(byId('range'), { store, newAsker, recording, find, zoomToSelection });
   const oom = createOom(byId('oom'), { store, recording, find, goTo });
   const film = createFilm(byId('film'), { store, newAsker, recording, travel, list: oom.list });
@@ -94,7 +96,9 @@ function createParts(page, covers) {
     header: createHeader({ store, head: recording.head }),
     card: createCard(byId('card'), { store, recording, find, follow: travel.follow }),
     help: createHelp({ settings, store, recording, linksChanged: details.update }),
-    exporting: createExport({ store, recording, look, stage, overview, who, range, status, print }),
+    exporting: createExport({ store, recording, look, stage, overview, who, range, status,
+      print }),
+    share: createShare({ place, recording }),
     views: createViews({ store, ask, newAsker, covers, recording, look, compared, stage, pointer,
       travel, settings, status, find }) };
 }
@@ -133,7 +137,7 @@ function redrawHolders(page, differs) {
   }
   if (differs('by')) holders.askSlots();
   if (differs('at', 'by', 'without', 'query', 'only')) holders.ask();
-  else if (live && differs('wide', 'theme', 'patterns')) who.update(live);
+  else if (live && differs('wide', 'theme', 'patterns', 'list', 'sel')) who.update(live);
   if (differs('theme', 'patterns')) stage.redraw();
 }
 
@@ -162,7 +166,7 @@ function changed(page, state, before, kind) {
 }
 
 function listen(page) {
-  const { store, place, help, exporting } = page;
+  const { store, place, help, exporting, share } = page;
   const report = byId('report');
   store.listen((state, before, kind) => changed(page, state, before, kind));
   hearKeys(page);
@@ -174,6 +178,7 @@ function listen(page) {
   addEventListener('pagehide', place.flush);
   byId('show-help').addEventListener('click', help.open);
   byId('show-export').addEventListener('click', exporting.open);
+  byId('show-share').addEventListener('click', share.open);
   byId('show-report').addEventListener('click', () => {
     report.hidden = !report.hidden;
     if (!report.hidden) report.focus();

@@ -3,6 +3,7 @@ import base64
 import csv
 import io
 import json
+import re
 import struct
 import xml.etree.ElementTree as tree
 
@@ -10,7 +11,7 @@ import pytest
 
 from recordings import scripts
 from conftest import run, some
-from pages import EXAMPLES
+from pages import EXAMPLES, size
 
 SVG = "{http://www.w3.org/2000/svg}"
 # Keeps what the page saves: [name, text or data address].
@@ -106,18 +107,19 @@ def test_svg_of_groups_is_the_picture(pages):
     """Drawn by the browser, the areas have the colours of the pixels they stand for (lines of a pattern fall elsewhere)."""
     page = shown(pages, EXAMPLES / "train.pickle", "groups")
     name, text = saved(page, "Picture of the view", "SVG")
+    top = float(re.search(r'transform="translate\(0 ([\d.]+)\)"', text).group(1))  # where it lies in its frame
     page.press("Escape")
     same = page.ask("""new Promise((done) => { const image = new Image(); image.onload = () => {
       const canvas = document.querySelector('#view > :not([hidden]) .plot > canvas');
       const { width, height } = canvas;
       const read = (source) => { const g = new OffscreenCanvas(width, height).getContext('2d',
-        { willReadFrequently: true }); g.drawImage(source, 0, 0, width, height);
+        { willReadFrequently: true }); g.drawImage(source, 0, source === image ? -%g : 0);
         return g.getImageData(80, 60, width - 120, height - 160).data; };
       const a = read(canvas); const b = read(image); let near = 0; let seen = 0;
       for (let i = 0; i < a.length; i += 4) { if (!a[i + 3]) continue; seen++;
         if (Math.abs(a[i] - b[i]) + Math.abs(a[i + 1] - b[i + 1]) + Math.abs(a[i + 2] - b[i + 2]) < 40) near++; }
       done([near, seen]); };
-      image.src = URL.createObjectURL(new Blob([%s], { type: 'image/svg+xml' })); })""" % json.dumps(text))
+      image.src = URL.createObjectURL(new Blob([%s], { type: 'image/svg+xml' })); })""" % (top, json.dumps(text)))
     assert same[1] > 10000 and same[0] > 0.9 * same[1], same
 
 
@@ -193,3 +195,89 @@ def test_where_the_clipboard_refuses_a_field_stands_in(pages):
     page.ask("document.execCommand = () => false; 0")
     page.press("C")
     page.says("#status-note", "the browser refused to copy")
+
+
+def texts_of(root):
+    return [node.text for node in root.iter(SVG + "text")]
+
+
+def test_a_picture_has_a_title_what_it_is_of_and_a_legend(pages):
+    page = shown(pages, EXAMPLES / "oom.pickle", "stack", "&by=line")
+    root = svg_of(page)
+    texts = [text.replace("\u202f", " ") for text in texts_of(root)]
+    headline = page.text("#card h2")
+    assert " ".join(texts[:2]).startswith(headline), texts[:3]
+    assert "oom.pickle" in texts and any("cuda:0" in text and "start to event 3 160" in text for text in texts)
+    told = run("peak", "--json", EXAMPLES / "oom.pickle", expect=0).json()["devices"][0]["result"]["rows"]
+    places = [texts.index(row["name"]) for row in told[:10]]
+    assert places == sorted(places) and "%d more" % (len(told) - 10) in texts
+    assert texts[places[0] + 1] == "12.00 GiB"
+    page.press("Escape")
+    page.press_on("#who thead button")  # by name
+    names = page.ask("[...document.querySelectorAll('#who .rows:not(.allocations) .holder .plain')].map((n) => n.textContent)")
+    texts = texts_of(svg_of(page))
+    places = [texts.index(name) for name in names[:10]]
+    assert names == sorted(names) and places == sorted(places)
+    width, height = float(root.get("width")), float(root.get("height"))
+    for node in root.findall(SVG + "text"):
+        assert 0 <= float(node.get("x")) <= width and 0 < float(node.get("y")) < height, node.text
+
+
+def test_a_picture_of_a_search_says_what_it_shows(pages):
+    page = shown(pages, EXAMPLES / "oom.pickle", "stack", "&q=" + "%3Cb%3E%26%22%20|%20model.py:22")
+    texts = texts_of(svg_of(page))
+    assert 'matches of <b>&" | model.py:22' in texts
+
+
+def test_a_picture_of_matches_alone_has_their_groups(pages):
+    page = shown(pages, EXAMPLES / "oom.pickle", "stack", "&q=size%3E%3D1GiB&only=1&list=matches")
+    page.wait("document.querySelectorAll('#who .allocations tbody tr[data-row]').length > 0")
+    texts = texts_of(svg_of(page))
+    page.press("Escape")
+    _, text = saved(page, "Rows: ", "CSV")
+    held = {}
+    for row in csv.DictReader(io.StringIO(text)):
+        if not row["freed"]:
+            held[row["line"]] = held.get(row["line"], 0) + int(row["bytes"])
+    after = texts[texts.index("matches of size>=1GiB") + 1:][:2 * len(held)]
+    assert dict(zip(after[::2], map(size, after[1::2]))) == {line: pytest.approx(n, rel=1e-3) for line, n in held.items()}
+
+
+def test_the_lines_have_a_frame_too(pages):
+    page = shown(pages, EXAMPLES / "oom.pickle", "stack")
+    texts = texts_of(svg_of(page, "Lines of the overview"))
+    assert "oom.pickle" in texts and any(text.startswith("Overview") for text in texts)
+
+
+def test_what_is_on_screen_is_shared_by_the_end_of_its_address(pages):
+    page = shown(pages, EXAMPLES / "oom.pickle", "groups", "&at=700")
+    page.ask("navigator.clipboard.writeText = (text) => { self.copied = text; return Promise.resolve(); }; 0")
+    page.press_on("#show-share")
+    page.wait("document.getElementById('dialog').open")
+    assert "Send the file" in page.text("#dialog") and "append this" in page.text("#dialog")
+    values = page.ask("[...document.querySelectorAll('#dialog input')].map((n) => n.value)")
+    assert values[0].startswith("#v=1&") and "view=groups" in values[0] and "at=700" in values[0]
+    assert values[1] == page.ask("location.href") and values[1].endswith(values[0])
+    for n, value in enumerate(values):
+        page.ask("self.copied = null; document.querySelectorAll('#dialog .share button')[%d].click()" % n)
+        page.wait("self.copied !== null")
+        assert page.ask("self.copied") == value
+    page.press("Escape")
+    page.ask("self.copied = null; 0")
+    page.press("C")
+    page.wait("self.copied !== null")
+    assert page.ask("self.copied") == values[1]
+
+
+def test_the_sum_follows_the_rows_on_paper(pages):
+    page = shown(pages, EXAMPLES / "oom.pickle", "stack")
+    page.send("Emulation.setEmulatedMedia", media="print")
+    assert page.ask("getComputedStyle(document.querySelector('#who tfoot')).display") == "table-row-group"
+
+
+def test_since_is_the_event_on_screen(pages):
+    page = shown(pages, EXAMPLES / "oom.pickle", "stack", "&by=line")
+    _, text = saved(page, "Rows: requested", "CSV")
+    told = run("peak", "--json", EXAMPLES / "oom.pickle", expect=0).json()["devices"][0]["result"]["rows"]
+    since = {row["name"]: int(row["since"]) for row in csv.DictReader(io.StringIO(text))}
+    assert since == {row["name"]: row["oldest_event"] for row in told}

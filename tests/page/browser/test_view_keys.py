@@ -198,15 +198,23 @@ def test_find_and_visits(page):
     pressed(page, "/", "document.activeElement.id === 'query'")
     page.type("cat:parameter")
     pressed(page, "Enter", "document.getElementById('found').textContent.includes('allocations')")
-    page.press("Tab")
-    page.ask("document.querySelector('#view .plot').focus()")
     sel = lambda p: p.state().get("sel")  # noqa: E731
+    _, one = changed(page, "Enter", sel)
+    _, two = changed(page, "Enter", sel)
+    assert int(one[1:]) < int(two[1:]), "Enter again goes on"
+    assert changed(page, "Enter", sel, SHIFT)[1] == one
+    assert page.ask("document.activeElement.id") == "query"
+    page.ask("document.querySelector('#view .plot').focus()")
+    page.press("N")
     _, first = changed(page, "n", sel)
     _, second = changed(page, "n", sel)
     assert int(first[1:]) < int(second[1:])
     assert changed(page, "N", sel)[1] == first
     page.says("#details", "parameter")
-    pressed(page, "Escape", "!location.hash.includes('q=')")
+    page.press("/")
+    pressed(page, "Escape", "document.getElementById('query').value === ''")
+    assert "q" not in page.state() and page.ask("document.activeElement.id") == "query"
+    pressed(page, "Escape", "document.activeElement.id !== 'query'")
 
 
 @pytest.mark.long
@@ -252,7 +260,7 @@ def test_keys_named_in_the_dialog_are_those_that_work(page):
     listed = page.ask("[...document.querySelectorAll('#help table:first-of-type tr')].flatMap((row) =>"
                       " [...row.querySelectorAll('kbd')].map((k) => k.textContent))")
     table = ("? / N Shift+N 1 2 3 4 5 6 7 8 G Shift+G \u2190 \u2192 , . Space A J D L W I + = S K - \u2191 \u2193 Enter Delete Y P O"
-             " [ ] { } M Shift+M F Home U Backspace Shift+U X C Shift+C E Ctrl+P T Shift+K H Shift+W Esc R F6").split()
+             " [ ] { } M Shift+M F Home U Backspace Shift+U X C Shift+C E Ctrl+P T Shift+K H Shift+W B Esc R F6").split()
     assert sorted(listed) == sorted(table)
 
 

@@ -44,6 +44,13 @@ export function requested(model, mask = null) {
   return running(curve);
 }
 
+/** The same of some rows alone. */
+export function requestedOf({ alloc: { rows, born, end, bytes }, states }, mask) {
+  const curve = new Float64Array(states);
+  for (let i = 0; i < rows; i++) if (mask[i]) add(curve, born[i], end[i], bytes[i]);
+  return running(curve);
+}
+
 /** In each of some ascending states: how many rows are `live`, the bytes of their blocks (`active`;
  * one of unknown size counts what was requested) and the requested bytes whose free is asked for
  * and not completed (`pending`). No curve is made of these, a recording's would be its largest

@@ -1,6 +1,6 @@
 // pictures.js - the operations that draw: stacks, groups, maps, trees, and searches.  What they
 // make once of a device (map, the last searches) they keep on it.
-import { adjustAt, at, heldState, leastAdjust } from './curves.js';
+import { adjustAt, at, heldState, leastAdjust, requestedOf, windowOf } from './curves.js';
 import { answers } from './answers.js';
 import { eventsAround, mapExtent, mapRowsWork, mapWork, segmentsAt } from './address.js';
 import { changedBar, momentsWork, toldEvents } from './moments.js';
@@ -16,6 +16,7 @@ import { both, leftOf } from './peel.js';
 import { isBefore, liveAt } from './live.js';
 import { ratio } from '../model/human.js';
 import { leftUnder, stepsOf, survivorsBy } from './leaks.js';
+import { listWork } from './list.js';
 import { tensorName } from './tensors.js';
 
 // Bits of a pixel's mark.
@@ -126,6 +127,13 @@ function find(d, { text, state, after = null, step = 1 }) {
     visit: d.model.alloc.rows ? visit(d.model, found.mask, after, step) : null };
 }
 
+/* {of, state, text, sort, most}: single allocations; of: alive or matches. */
+function list(d, args) {
+  if (args.of === 'alive') return listWork(d, args, null);
+  const found = searched(d, args.text, heldState(d.model, args.state ?? 0));
+  return found.error ? { error: found.error, at: found.at } : listWork(d, args, found);
+}
+
 /* ---- stack and groups ---- */
 
 const headroom = 1.02;
@@ -205,7 +213,21 @@ function reservedIn(d, shown) {
   return d.model.range.rows ? Float64Array.from(shown, (p) => at(d.reserved(), p)) : null;
 }
 
-/* {x, W, H, y0, y1, by, query, only, without}: ids of allocations, and what paints them. */
+/* {state, bytes} where what of a search is drawn alone is most; the last one is kept. */
+function peakOfMatches(d, { query, state, without }, stacked) {
+  const key = JSON.stringify([query, state, without]);
+  if (d.matchPeak?.key !== key) {
+    const curve = requestedOf(d.model, stacked);
+    const [from, past] = windowOf(d.model);
+    let most = from;
+    for (let p = from; p < past; p++) if (curve[p] > curve[most]) most = p;
+    d.matchPeak = { key, state: most, bytes: curve[most] };
+  }
+  return d.matchPeak;
+}
+
+/* {x, W, H, y0, y1, by, query, only, without}: ids of allocations, and what paints them; `peak` is
+ * that of the matches where they alone are drawn. */
 function* raster(d, args) {
   const v = yield* view(d, args);
   const { of, names } = d.grouping(named(args.by));
@@ -219,6 +241,7 @@ function* raster(d, args) {
   return { W, H, y0, y1, shown, span: v.span, ids, sums, drawn, groups: names.length,
     bandsGrouped: order !== undefined, churn: v.churn,
     reserved: args.without ? null : reservedIn(d, shown), matching: Boolean(v.mask && !bare),
+    peak: bare ? peakOfMatches(d, args, mask) : null,
     ...(yield* painted(d, ids, of, bare ? null : v.mask, W)) };
 }
 
@@ -256,7 +279,8 @@ function* groups(d, args) {
   const ids = picture.ids.map(keyOf);
   return { W, H, y0, y1, shown, span: v.span, ids, sums, parts, groups: grouping.names.length + 1,
     group: Uint32Array.from(ids, (id) => Math.max(0, id)), mark: new Uint8Array(ids.length),
-    churn: v.churn, reserved: args.without ? null : reservedIn(d, shown), bandsGrouped: true };
+    churn: v.churn, reserved: args.without ? null : reservedIn(d, shown), bandsGrouped: true,
+    peak: v.bare ? peakOfMatches(d, args, v.stacked) : null };
 }
 
 /* ---- addresses ---- */
@@ -431,6 +455,7 @@ export function createPictureOps(match = matchStrings) {
       searching(tree)(d, args)),
     leaks,
     find: searching(find),
+    list: searching(list),
     diff,
   };
 }

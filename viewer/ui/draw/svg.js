@@ -3,7 +3,9 @@
 const anchors = { left: 'start', center: 'middle', right: 'end' };
 const baselines = { top: '.8em', middle: '.35em', bottom: '-.2em' };
 const kept = ['fillStyle', 'strokeStyle', 'lineWidth', 'globalAlpha', 'textAlign', 'textBaseline',
-  'dash'];
+  'dash', 'font'];
+/** Of a text in a font other than that of all. */
+const fonts = /^(bold )?(\d+)px/;
 
 const entities = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
@@ -24,11 +26,11 @@ function paint(name, colour, alpha) {
 }
 
 const methods = {
-  measureText: (g, text) => ({ width: g.measure(text) }),
+  measureText: (g, text) => ({ width: g.measure(text, g.font) }),
   setLineDash: (g, dash) => { g.dash = dash; },
   beginPath: (g) => { g.d = ''; },
   moveTo: (g, x, y) => { g.d += `M${round(x)} ${round(y)}`; },
-  lineTo: (g, x, y) => { g.d += `L${round(x)} ${round(y)}`; },
+  lineTo: (g, x, y) => { g.d += `${g.d ? 'L' : 'M'}${round(x)} ${round(y)}`; },
   rect: (g, x, y, w, h) => {
     g.d += `M${round(x)} ${round(y)}h${round(w)}v${round(h)}h${round(-w)}z`;
   },
@@ -65,8 +67,10 @@ const methods = {
 
   text: (g, text, x, y, look) => {
     const dy = baselines[g.textBaseline];
+    const [, bold, size] = fonts.exec(g.font) ?? [];
     g.parts.push(`<text x="${round(x)}" y="${round(y)}"${dy ? ` dy="${dy}"` : ''} ` +
-      `text-anchor="${anchors[g.textAlign] || 'start'}"${look}>${xmlText(text)}</text>`);
+      `text-anchor="${anchors[g.textAlign] || 'start'}"${bold ? ' font-weight="bold"' : ''}` +
+      `${(size ?? '12') === '12' ? '' : ` font-size="${size}"`}${look}>${xmlText(text)}</text>`);
   },
 
   fillText: (g, text, x, y) => { g.text(text, x, y, g.filled()); },
@@ -116,11 +120,11 @@ const methods = {
   },
 };
 
-/** The surface.  `measure(text)`: the width of a text in pixels. */
+/** The surface.  `measure(text, font)`: the width of a text in pixels. */
 export function createSvg(width, height, measure) {
   const g = { width, height, measure, vector: true, parts: [], d: '', dash: [], saved: [],
     groups: 0, clips: 0, lineWidth: 1, globalAlpha: 1, fillStyle: '#000000',
-    strokeStyle: '#000000', textAlign: 'left', textBaseline: 'alphabetic' };
+    strokeStyle: '#000000', font: '', textAlign: 'left', textBaseline: 'alphabetic' };
   for (const [name, f] of Object.entries(methods)) g[name] = (...rest) => f(g, ...rest);
   return g;
 }

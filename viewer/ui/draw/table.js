@@ -1,6 +1,7 @@
 // table.js - a sortable table, of whose rows only those in sight are made, above a total.
 import { bytes, delta } from '../../core/model/human.js';
 import { button, el, fill, isPrinting, perFrame } from './dom.js';
+import { eventName } from './text.js';
 
 export const rowHeight = 26;
 const spare = 12;
@@ -10,6 +11,13 @@ const onPaper = 40;
 export function bytesColumn(id, name, sum = true) {
   return { id, name, number: true, unit: 'bytes',
     text: (row) => bytes(row[id]), sum: sum ? (total) => bytes(total[id]) : null };
+}
+
+/** A column of events by the state that each leads to; `none` stands for what has no state. */
+export function eventColumn(id, name, none = '-') {
+  return { id, name, value: (row) => (row[id] > 0 ? row[id] - 1 : null), order: (row) => row[id],
+    text: (row) => (row[id] > 0 ? eventName(row[id]) : row[id] === 0 ? 'before recording' :
+      none) };
 }
 
 /** A column of signed bytes, ordered by how much they are: what did not change is last. */
@@ -120,7 +128,7 @@ function completed(column) {
 /**
  * A table in `host`.  columns: { id, name, number, unit, value(row), text(row), cell(row),
  * sum(total) }, of which id and name must be; options: caption, sort { id, descending }, key(row),
- * pick(row).
+ * pick(row), sorted(sort): who gives the rows gives them in this order.
  */
 export function createTable(host, given, options) {
   const columns = given.map(completed);
@@ -160,7 +168,7 @@ export function createTable(host, given, options) {
   }
 
   function arrange() {
-    const column = all.sort && columns.find((c) => c.id === all.sort.id);
+    const column = all.sort && !options.sorted && columns.find((c) => c.id === all.sort.id);
     all.order = column ? sortRows(all.rows, column, all.sort.descending) : all.rows;
     fill(head, columns.map((c) => headCell(c, all.sort, sortBy)));
     draw();
@@ -170,6 +178,7 @@ export function createTable(host, given, options) {
     const again = all.sort && all.sort.id === column.id;
     all.sort = { id: column.id, descending: again ? !all.sort.descending : Boolean(column.number) };
     arrange();
+    if (options.sorted) options.sorted(all.sort);
     const place = columns.indexOf(column);
     const target = head.children[place] && head.children[place].querySelector('button');
     if (target) target.focus();
@@ -186,8 +195,15 @@ export function createTable(host, given, options) {
     arrange();
   }
 
+  /** Another row is the chosen one. */
+  function choose(key) {
+    if (key === all.chosen) return;
+    all.chosen = key;
+    draw();
+  }
+
   // What has the focus in a row is lost when the row is made again.
   followSight(box, () => { if (inPlace() !== all.made) draw(); });
-  return { set, draw, node: box, columns, rows: () => all.order,
+  return { set, draw, choose, node: box, columns, rows: () => all.order,
     caption: () => caption.textContent };
 }

@@ -5,6 +5,7 @@ import { actionOf, widgets } from '../state/keys.js';
 import { marked } from '../state/marks.js';
 import { panned, revealed, zoomed } from '../state/span.js';
 import { stackText } from './details.js';
+import { nextList } from './listing.js';
 import { nextGrouping } from './panels.js';
 
 const factor = 1.5;
@@ -176,6 +177,7 @@ function perform(on, action, event) {
     patterns: () => store.move({ patterns: !state.patterns }),
     fold: () => store.move({ folded: !state.folded }),
     wide: () => store.move({ wide: !state.wide }),
+    list: () => store.jump({ list: nextList(state) }),
     escape: () => escape(on), focus: () => moveFocus(),
   };
   if (acts[action]) acts[action]();

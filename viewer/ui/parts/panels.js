@@ -3,11 +3,12 @@ import { GROUPINGS } from '../../core/memory/live.js';
 import { bytes, count, delta, duration, ratio, share } from '../../core/model/human.js';
 import { button, choice, el, fill, setOptions } from '../draw/dom.js';
 import { paintMatch, paintSwatch } from '../draw/paint.js';
-import { bytesColumn, createTable, deltaColumn, toneOf } from '../draw/table.js';
+import { bytesColumn, createTable, deltaColumn, eventColumn, toneOf } from '../draw/table.js';
 import { eventName, groupText, momentName, shown, withoutText, words } from '../draw/text.js';
 import { plainBy } from '../state/holders.js';
 import { termOf } from '../state/terms.js';
 import { explainButton } from './explain.js';
+import { createListing } from './listing.js';
 
 const groupings = [...GROUPINGS.map((by) => [by, by]), ['birth', 'time of birth']];
 
@@ -21,12 +22,17 @@ export function nextGrouping(cover, by, step) {
   return ids[(ids.indexOf(by) + step + ids.length) % ids.length];
 }
 
-/** The colour of a group, as pictures have it. */
-function swatchOf(look, { key, bytes: held, matched }, { patterns, query, only }) {
-  const swatch = el('canvas', { class: 'swatch', 'aria-hidden': 'true' });
-  const found = query === '' || only || matched === undefined ? null :
+/** The share of a row that the search of a state finds: 0, a half for some of it, 1; null where
+ * matches are not told apart. */
+export function foundOf({ bytes: held, matched }, { query, only }) {
+  return query === '' || only || matched === undefined ? null :
     matched === held ? 1 : Math.min(0.5, matched);
-  paintSwatch(swatch, look.slotOf(key), look.palette(), patterns, found);
+}
+
+/** The colour of a group, as pictures have it. */
+function swatchOf(look, row, state) {
+  const swatch = el('canvas', { class: 'swatch', 'aria-hidden': 'true' });
+  paintSwatch(swatch, look.slotOf(row.key), look.palette(), state.patterns, foundOf(row, state));
   return swatch;
 }
 
@@ -51,9 +57,7 @@ function whoColumns(store, look, find, peel) {
     { id: 'count', name: 'count', number: true,
       text: (row) => count(row.count), sum: (total) => count(total.count) },
     bytesColumn('largest', 'largest', false),
-    { id: 'since', name: 'since', value: (row) => (row.since === null ? null : row.since - 1),
-      text: (row) => (row.since === 0 ? 'before recording' :
-        row.since === null ? '-' : eventName(row.since)) },
+    eventColumn('since', 'since'),
     peel.column,
   ];
 }
@@ -65,7 +69,8 @@ function meter(part) {
 }
 
 /** Who holds the memory at the cursor; the rows sum to the curve. */
-export function createWho(host, { store, recording, look, find, peel }) {
+export function createWho(host, { store, newAsker, recording, look, find, peel, place, goTo,
+  pin }) {
   const by = choice('', [], '', (value) => store.jump({ by: value }));
   by.select.setAttribute('aria-label', 'by');
   const found = el('p', { class: 'matches', hidden: true }, el('canvas', { class: 'swatch' }),
@@ -79,11 +84,13 @@ export function createWho(host, { store, recording, look, find, peel }) {
     caption: 'Who holds the memory at the cursor',
     sort: { id: 'bytes', descending: true }, key: (row) => row.key,
     pick: (row) => find(termOf(store.get().by, row), false) });
+  const listing = createListing(host, { store, newAsker, recording, place, goTo, pin });
 
   function update(live) {
     const state = store.get();
     setOptions(by.select, groupingsOf(recording.cover()), state.by);
     found.hidden = state.query === '' || state.only;
+    listing.update();
     if (!found.hidden) paintMatch(found.firstChild, look.palette());
     host.classList.toggle('wide', state.wide);
     wide.setAttribute('aria-pressed', String(state.wide));
@@ -99,7 +106,7 @@ export function createWho(host, { store, recording, look, find, peel }) {
     `requested at ${momentName(live.state, recording.cover())}, by ${plainBy(state.by)}` +
       withoutText(state.without, ', '));
   }
-  return { update, table };
+  return { update, table, listing };
 }
 
 /** Categories say little of a change: its table begins with lines. */

@@ -20,7 +20,9 @@ function set({ place, settings, stage, holders, overview, who, range }, on) {
   stage.redraw();
   const shown = stage.table();
   if (!on && stage.plot()) stage.plot().refresh();
-  for (const table of [who.table, range.table(), shown]) if (table) table.draw();
+  for (const table of [who.table, who.listing.table(), range.table(), shown]) {
+    if (table) table.draw();
+  }
 }
 
 export function createPrinting({ place, settings, stage, holders, overview, who, range, failed }) {

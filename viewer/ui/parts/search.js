@@ -2,18 +2,49 @@
 import { bytes, count, share } from '../../core/model/human.js';
 import { byId, fill } from '../draw/dom.js';
 import { isPart } from '../state/span.js';
+import { matchesButton } from './listing.js';
 
 /** What the engine says of a query: what matched, or what is wrong with it and where. */
-function tell(box, said, got, text, cover) {
+function tell(box, said, got, text, { store, recording }) {
   box.setAttribute('aria-invalid', got.error ? 'true' : 'false');
   if (got.error) {
     fill(said, `At character ${got.at + 1}: ${got.error}.`);
     box.setSelectionRange(got.at, text.length);
   } else {
     fill(said, `${count(got.count)} allocation${got.count === 1 ? '' : 's'}, ${bytes(got.ever)} ` +
-      `${isPart(cover) ? 'in the events held' : 'ever'}, ` +
-      `${bytes(got.now)} at the cursor (${share(got.share)} of all that is alive)`);
+      `${isPart(recording.cover()) ? 'in the events held' : 'ever'}, ` +
+      `${bytes(got.now)} at the cursor (${share(got.share)} of all that is alive) `,
+    matchesButton(store, got.count));
   }
+}
+
+/** Enter where nothing was typed since goes to the next match, with Shift to the previous. */
+function visitAgain(box, { store, visit }, event) {
+  if (!box.value.trim() || box.value.trim() !== store.get().query) return;
+  event.preventDefault();
+  visit(event.shiftKey ? -1 : 1);
+}
+
+/** What is typed into the box. */
+function hear(box, search) {
+  const { store, goTo, find } = search;
+  byId('find').addEventListener('submit', (event) => {
+    event.preventDefault();
+    const event_ = /^#(\d{1,10})$/.exec(box.value.trim());
+    if (event_) goTo(Number(event_[1]) + 1);
+    else find(box.value.trim(), store.get().only);
+  });
+  box.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') visitAgain(box, search, event);
+    if (event.key !== 'Escape') return;
+    event.stopPropagation();
+    if (box.value === '') box.blur();
+    else {
+      box.value = '';
+      find('', false);
+    }
+  });
+  box.addEventListener('search', () => { if (box.value === '') find('', false); });
 }
 
 export function createSearch({ store, ask, recording, goTo, pin, status }) {
@@ -35,7 +66,7 @@ export function createSearch({ store, ask, recording, goTo, pin, status }) {
     ask('find', { text: query, state: at, by, after: step ? last : null, step: step ||
         1 }).then((got) => {
       if (!got || mine !== wanted) return;
-      tell(box, said, got, query, recording.cover());
+      tell(box, said, got, query, { store, recording });
       if (step && got.visit) {
         last = got.visit.id;
         goTo(got.visit.born);
@@ -45,25 +76,12 @@ export function createSearch({ store, ask, recording, goTo, pin, status }) {
   }
 
   function find(text, only) {
-    store.jump({ query: text, only: only && text !== '' });
+    const { list } = store.get();
+    store.jump({ query: text, only: only && text !== '',
+      list: list === 'matches' && text === '' ? null : list });
   }
 
-  byId('find').addEventListener('submit', (event) => {
-    event.preventDefault();
-    const event_ = /^#(\d{1,10})$/.exec(box.value.trim());
-    if (event_) goTo(Number(event_[1]) + 1);
-    else find(box.value.trim(), store.get().only);
-  });
-  box.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape') return;
-    event.stopPropagation();
-    if (box.value === '') box.blur();
-    else {
-      box.value = '';
-      find('', false);
-    }
-  });
-  box.addEventListener('search', () => { if (box.value === '') find('', false); });
+  hear(box, { store, goTo, find, visit });
 
   return {
     find, visit,

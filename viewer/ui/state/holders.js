@@ -8,8 +8,8 @@ export function plainBy(by) {
 }
 
 /** What is asked of who holds the memory at a state; of a search, how much of each it finds. */
-function argsAt({ by, without, query, only }, state) {
-  return { state, by: plainBy(by), without, query: only ? '' : query };
+function argsAt({ by, without, query }, state) {
+  return { state, by: plainBy(by), without, query };
 }
 
 /** Lists who holds the memory at a state in passing; null: at the cursor again.  Of states that

@@ -44,6 +44,7 @@ export const table = [
   ['patterns', ['K'], 'patterns'],
   ['fold', ['h'], 'fold or unfold library frames'],
   ['wide', ['W'], 'who table over the whole page'],
+  ['list', ['b'], 'groups, the largest allocations, the matches'],
   ['escape', ['Escape'], 'close, clear the find box, unpin, clear the range'],
   ['focus', ['r', 'F6'], 'move the focus through the page'],
 ];

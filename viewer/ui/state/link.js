@@ -105,6 +105,7 @@ const KEYS = {
   cap: { read: whole, write: plain },
   theme: { read: oneOf(['light', 'dark']), write: plain },
   patterns: flag,
+  list: { read: oneOf(['alive', 'matches']), write: plain },
 };
 
 /* Halves of a pair that stand alone cannot be written in an address. */

@@ -104,6 +104,12 @@ function copy({ note }, what, text) {
   copyText(text).then((done) => note(done ? `${what} copied` : 'the browser refused to copy'));
 }
 
+function address(place) {
+  write(place);
+  flush(place);
+  return { fragment: location.hash, whole: location.href };
+}
+
 /** `link`: { write(state), read(fragment) } of link.js, or null. */
 export function createPlace({ store, link, recording, note }) {
   const place = { store, link, recording, note,
@@ -125,10 +131,8 @@ export function createPlace({ store, link, recording, note }) {
     },
     follow: () => follow(place),
     copy: (what, text) => copy(place, what, text),
-    copyLink: () => {
-      write(place);
-      flush(place);
-      copy(place, 'link', location.href);
-    },
+    /** Of what is on screen: { fragment, whole }. */
+    address: () => address(place),
+    copyLink: () => copy(place, 'link', address(place).whole),
   };
 }

@@ -14,7 +14,7 @@ export function firstState(limits) {
     y: { from: 0, to: null },
     at: limitState(limits.first || 0, limits), by: 'line', sel: null, query: '', only: false,
     without: null, cap: null, range: null, marks: [], sides: null, theme: null, patterns: false,
-    folded: true, wide: false,
+    folded: true, wide: false, list: null,
   };
 }
 

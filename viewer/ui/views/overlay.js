@@ -155,17 +155,26 @@ function drawLife({ g, cover, plot, box: b, palette }) {
   g.fillRect(from, b.top + b.height + 1, to - from, 3);
 }
 
-function drawFlags({ g, cover, plot, box, palette }) {
-  const { peak, ooms } = cover;
+/** The peak of what is drawn, with its words. */
+function peakFlag({ cover, plot, state, picture }) {
+  const { peak } = state.only && state.query && !plot.own ? picture ?? {} : cover;
+  if (!peak) return null;
+  return { ...peak, words: peak === cover.peak ? isPart(cover) ? 'peak here' : 'peak' :
+    'peak of the matches' };
+}
+
+function drawFlags(scene) {
+  const { g, cover, plot, box, palette } = scene;
+  const { ooms } = cover;
+  const peak = peakFlag(scene);
   const flag = (p, top, word, colour) => {
     const at = plot.pixelOf(p);
     if (at !== null) drawFlag(g, at, top, word, colour, palette, box);
   };
-  const here = isPart(cover) ? 'here ' : '';
   // One word where two flags would touch: that of the failure.
   const near = peak && ooms.some(({ state }) =>
     Math.abs(plot.pixelOf(state) - plot.pixelOf(peak.state)) < 200);
-  if (peak) flag(peak.state, 4, near ? '' : `peak ${here}${bytes(peak.bytes)}`, palette.text);
+  if (peak) flag(peak.state, 4, near ? '' : `${peak.words} ${bytes(peak.bytes)}`, palette.text);
   for (const oom of ooms) {
     flag(oom.state, 4, ooms.length >= 9 ? '' : 'OOM' + (oom.bytes === null ? '' :
       `: asked for ${bytes(oom.bytes)}`), palette.problem);
