@@ -569,9 +569,9 @@ test('what is taken out is named where it is one, else counted', () => {
   assert.equal(withoutText({ by: 'pool', names: ['a', 'b'] }, ', '), ', without 2 pools');
   assert.equal(withoutText({ by: 'category', names: ['optimizer_state'] }),
     'without optimizer state');
-  assert.equal(withoutText({ by: 'site', names: ['a', 'b'] }), 'without 2 lines');
+  assert.equal(withoutText({ by: 'line', names: ['a', 'b'] }), 'without 2 lines');
   assert.ok(withoutText({ by: 'site', names: ['x'.repeat(99)] }).length < 50);
-  assert.equal(withoutText({ by: 'size', names: ['a', 'b', 'c'] }), 'without 3 size classes');
+  assert.equal(withoutText({ by: 'size', names: ['a', 'b', 'c'] }), 'without 3 sizes');
 });
 
 test('words of a command are as a shell reads them', () => {

@@ -99,7 +99,6 @@ function bySite(model) {
   return { ...groups, nameOf, sites };
 }
 
-const LATER = -1;
 
 /* Of ages 0, 1, 2 to 3, 4 to 7, …: how many binary digits they have. */
 function ageName(digits) {
@@ -107,11 +106,14 @@ function ageName(digits) {
   return `${2 ** (digits - 1)}-${2 ** digits - 1} events`;
 }
 
+const AGES = ['older than the recording', ...Array.from({ length: 33 }, (_, n) => ageName(n)),
+  'not yet'];
+
+/* The classes are the same at every cursor, and so are their colours. */
 function byAge({ alloc: { rows, born } }, p) {
-  const ageOf = (i) => (born[i] === 0 ? Infinity : born[i] > p ? LATER
-    : 32 - Math.clz32(p - born[i]));
-  return keyed(rows, ageOf, (i) => (born[i] === 0 ? 'older than the recording'
-    : born[i] > p ? 'not yet' : ageName(ageOf(i))));
+  const of = Uint8Array.from({ length: rows }, (_, i) => (born[i] === 0 ? 0
+    : born[i] > p ? AGES.length - 1 : 33 - Math.clz32(p - born[i])));
+  return { of, names: AGES };
 }
 
 const NAMELESS = ['(no name)', '(no module)'];
