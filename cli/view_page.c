@@ -1,9 +1,18 @@
 /* view_page.c - vramscope view: the options of a page, and writing it. */
+#include <stddef.h>
+#include <stdint.h>
+
 #include "message.h"
+#include "source_line.h"
 #include "view.h"
 #include "vramscope/snapshot.h"
 
 enum { PAGE_MOST = 64 << 20 };
+
+static size_t line_text(const void *folder, const char *file, uint32_t line, char *to, size_t room)
+{
+    return source_line_read(folder, file, line, to, room);
+}
 
 struct vrs_view_options view_page_options(const struct view_settings *s, const char *const *paths)
 {
@@ -19,6 +28,8 @@ struct vrs_view_options view_page_options(const struct view_settings *s, const c
         .to = s->to,
         .most_bytes = s->page_most != 0 ? s->page_most : PAGE_MOST,
         .may_be_larger = s->page_most == 0,
+        .line_text = s->common.user_root == NULL ? NULL : line_text,
+        .line_text_arg = s->common.user_root,
     };
 }
 

@@ -55,7 +55,9 @@ static const struct option_spec options[] = {
     { 0, "port", "NUMBER", "with --serve: this port (default: the system chooses one)", OPTION_PORT,
       IN(port), NULL },
     { 0, "device", "NUMBER", "only this device", OPTION_DEVICE, IN(common.device), NULL },
-    { 0, "user-root", "FOLDER", "frames under FOLDER are your own code, wherever it lies",
+    { 0, "user-root", "FOLDER",
+      "frames under FOLDER are your own code, wherever it lies; a page has the text of their "
+      "lines, where the files are in FOLDER",
       OPTION_PATH, IN(common.user_root), NULL },
     { 0, "library", "GLOB", "frames whose path matches GLOB are not your own code", OPTION_TEXT,
       IN(common.library), NULL },

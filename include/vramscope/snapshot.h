@@ -69,8 +69,8 @@ VRS_API enum vrs_status vrs_report_unread(const char *path, const struct vrs_err
 /* What a set has of the job whose folder `vramscope run` wrote, by its run.json: joined with the
  * reports of the files there it names the ranks that none of them is of, and does so again where
  * the set is joined with more of the same job.  Of several jobs, and of several starts of one, none
- * are named, and the set says so.  Where that file does not know how many there are it adds nothing;
- * where it is broken the call says why. */
+ * are named, and the set says so.  Where that file does not know how many there are it adds
+ * nothing; where it is broken the call says why. */
 VRS_API enum vrs_status vrs_report_run(const char *path, struct vrs_result **ret,
                                        struct vrs_error *err);
 
@@ -327,6 +327,11 @@ struct vrs_view_options {
      * instead of those around the peak; one that is NULL is the start or the end. */
     const char *from, *to;
     bool may_be_larger; /* than `most_bytes`, where no page is so small; the note then says so */
+    /* Asked for the text of a line of a file, as the recording names it: writes at most `room`
+     * bytes into `to` and returns how many, 0 where there is none.  The page has at most 64 KiB of
+     * what is answered, of the lines that hold most at the peak.  NULL: it has none. */
+    size_t (*line_text)(const void *arg, const char *file, uint32_t line, char *to, size_t room);
+    const void *line_text_arg;
 };
 VRS_API enum vrs_status vrs_view(const struct vrs_recording *const *recordings, uint32_t count,
                                  const struct vrs_view_options *options,

@@ -75,8 +75,8 @@ function createParts(page, covers) {
   const search = createSearch({ store, ask, recording, goTo, pin: pointer.pin, status });
   const { find } = search;
   const overview = createOverview(byId('overview'), { store, recording, look, stage, travel });
-  const details = createDetails(byId('details'), { store, newAsker, recording, settings, place,
-    find, zoomToLife, selected: pointer.selected });
+  const details = createDetails(byId('details'), { store, newAsker, recording, look, settings,
+    place, find, zoomToLife, selected: pointer.selected });
   const peel = createPeel(byId('who'), { store, newAsker, recording, place, status,
     holding: holders.live, redraw: () => {
       overview.draw();
@@ -92,7 +92,7 @@ function createParts(page, covers) {
   const { print } = createPrinting({ place, settings, stage, holders, overview, who, range,
     failed });
   return { search, overview, details, who, range, oom, peel, film, print,
-    readout: createReadout(byId('readout')),
+    readout: createReadout(byId('readout'), recording.sourceOf),
     header: createHeader({ store, head: recording.head }),
     card: createCard(byId('card'), { store, recording, find, follow: travel.follow }),
     help: createHelp({ settings, store, recording, linksChanged: details.update }),

@@ -20,12 +20,14 @@
 #include "base/buf.h"
 #include "base/fail.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "model/file_facts.h"
 #include "model/ids.h"
 #include "model/recording.h"
 #include "render/answer/answer.h"
 #include "render/page/column.h"
 #include "render/page/fit.h"
+#include "render/page/lines.h"
 #include "render/page/page.h"
 #include "render/page/source.h"
 #include "render/page/unread.h"
@@ -48,7 +50,8 @@ struct make_context {
     const struct ranks *ranks; /* of all devices; NULL: fewer than two can be compared */
     struct page_pair *pair;
     uint32_t pairs;
-    struct moment from, to; /* of the events that are asked for */
+    struct page_lines lines; /* of all files; without texts where nobody gives them */
+    struct moment from, to;  /* of the events that are asked for */
 };
 
 static enum vrs_status name_lists(const struct recording *r, const struct study *s,
@@ -139,6 +142,8 @@ static enum vrs_status take_device(struct make_context *m, struct page_file *fil
     TRY(name_lists(r, s, &m->arena, d, err));
     TRY(look_at_oom(proven, d, err));
     TRY(page_tables(proven, &m->chunks, d, err));
+    if (m->o->line_text != NULL)
+        TRY(page_lines_add(d, &m->lines, err));
     return has_range(m) ? take_range(m, s, d, err) : VRS_OK;
 }
 
@@ -244,7 +249,10 @@ static enum vrs_status take_all(struct make_context *m, struct vrs_error *err)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < m->recordings; i++)
         TRY(take_named(m, err));
-    return compare_all(m, err);
+    TRY(compare_all(m, err));
+    if (m->o->line_text == NULL)
+        return VRS_OK;
+    return page_lines_read(&m->lines, m->o->line_text, m->o->line_text_arg, &m->arena, err);
 }
 
 static enum vrs_status write_page(struct make_context *m, const struct vrs_sink *sink,
@@ -261,6 +269,7 @@ static enum vrs_status write_page(struct make_context *m, const struct vrs_sink 
         .tool = vrs_version(),
         .editor = m->o->editor,
         .editor_path = m->o->editor_path,
+        .lines = m->lines,
     };
     struct page_limits limits = {
         .most_bytes = m->o->most_bytes,
@@ -282,7 +291,9 @@ enum vrs_status vrs_view(const struct vrs_recording *const *recordings, uint32_t
 {
     struct vrs_view_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct make_context m = { .o = &o, .recording = recordings, .recordings = count };
+    struct make_context m = {
+        .o = &o, .recording = recordings, .recordings = count, .lines.of.max = UINT32_MAX
+    };
     if (count == 0)
         return vrs_fail(err, VRS_USAGE, "a page needs a recording");
     TRY(moment_parse(str_from(o.from == NULL ? "start" : o.from), &m.from, err));
@@ -297,6 +308,7 @@ enum vrs_status vrs_view(const struct vrs_recording *const *recordings, uint32_t
             page_tables_end(&m.file[i].device[d]);
         report_end(m.report[i]);
     }
+    vec_free(&m.lines.of);
     page_chunks_free(&m.chunks);
     arena_free(&m.arena);
     return status;

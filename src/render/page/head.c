@@ -13,6 +13,7 @@
 #include "render/answer/envelope.h"
 #include "render/page/column.h"
 #include "render/page/fit_sentences.h"
+#include "render/page/lines.h"
 #include "render/page/page.h"
 #include "render/page/window.h"
 #include "render/write/json.h"
@@ -247,6 +248,24 @@ static void put_left_out(struct buf *to, const struct page *v)
     json_finish(&j);
 }
 
+static void put_source(struct buf *to, const struct page *v)
+{
+    struct json j;
+    json_start(&j, to);
+    json_line_array(&j, NULL);
+    for (uint32_t i = 0; i < v->lines.of.len; i++) {
+        const struct page_line *line = &v->lines.of.at[i];
+        json_line_object(&j, NULL);
+        json_str(&j, "site", line->site);
+        json_str(&j, "file", line->file);
+        json_u64(&j, "line", line->line);
+        json_str(&j, "text", line->text);
+        json_close(&j);
+    }
+    json_close(&j);
+    json_finish(&j);
+}
+
 void page_head(struct buf *to, const struct page *v)
 {
     struct buf json;
@@ -261,6 +280,8 @@ void page_head(struct buf *to, const struct page *v)
     put_options(&json, v);
     buf_text(&json, ", \"left_out\": ");
     put_left_out(&json, v);
+    buf_text(&json, ", \"source\": ");
+    put_source(&json, v);
     page_many_head(&json, v);
     buf_text(&json, "}\n");
     put_harmless(to, buf_slice(&json));

@@ -21,6 +21,7 @@
 #include "model/file_facts.h"
 #include "render/answer/answer.h"
 #include "render/page/column.h"
+#include "render/page/lines.h"
 #include "render/page/source.h"
 #include "render/write/json.h"
 #include "render/write/out.h"
@@ -136,6 +137,7 @@ struct page {
     struct page_chunks *chunks;
     const char *tool;                 /* version */
     const char *editor, *editor_path; /* as the options say, or NULL */
+    struct page_lines lines;          /* with their texts */
     bool left_out[PAGE_SPARES];
 };
 

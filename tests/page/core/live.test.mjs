@@ -132,6 +132,32 @@ test('same site: ever and live', () => {
   assert.deepEqual(live.sameSite(model, 4, 150), { ever: all.length, live: now.length });
 });
 
+test('the curve of a site has the most bytes of each part, and none where rows are missing', () => {
+  for (const [name, model] of manyModels(7)) {
+    const { alloc, stack } = model;
+    if (!alloc.stack || !stack.site) continue;
+    const site = (row) => stack.site[alloc.stack[row]];
+    for (const row of [0, 1, Math.floor(alloc.rows / 2)]) {
+      const curve = live.siteCurve(model, row, 7);
+      if (!site(row)) {
+        assert.equal(curve, null);
+        continue;
+      }
+      const most = new Array(Math.min(7, model.states)).fill(0);
+      for (let p = 0; p < model.states; p++) {
+        const held = oracle(model).live(p).filter((one) => site(one) === site(row))
+          .reduce((sum, one) => sum + alloc.bytes[one], 0);
+        const c = Math.floor(p * most.length / model.states);
+        most[c] = Math.max(most[c], held);
+      }
+      assert.deepEqual(curve, most, `${name} ${row}`);
+      assert.deepEqual(live.siteCurve({ ...model, window: [0, model.states] }, row, 7), most);
+      if (model.states === 1) continue;
+      assert.equal(live.siteCurve({ ...model, window: [1, model.states] }, row, 7), null);
+    }
+  }
+});
+
 test('ranges: end less start is born and survived less freed', () => {
   const r = random(8);
   for (const [name, model] of manyModels(8)) {

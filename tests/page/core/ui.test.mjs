@@ -15,6 +15,7 @@ import { foldStack, stackText } from '../../../viewer/ui/parts/details.js';
 import { editorLink } from '../../../viewer/ui/parts/editor.js';
 import { fileName } from '../../../viewer/ui/parts/export.js';
 import { quoted, toggled } from '../../../viewer/ui/parts/peel.js';
+import { sourcesOf } from '../../../viewer/ui/state/recording.js';
 import { findingsOf, placeOf } from '../../../viewer/ui/state/told.js';
 import { fadedFor, slotsOf } from '../../../viewer/ui/draw/colours.js';
 import { makeInks, paintPicture } from '../../../viewer/ui/draw/paint.js';
@@ -579,4 +580,11 @@ test('words of a command are as a shell reads them', () => {
   assert.equal(quoted('a.py:1 f'), "'a.py:1 f'");
   assert.equal(quoted("a'$(b)"), "'a'\\''$(b)'");
   assert.equal(quoted(''), "''");
+});
+
+test('a line has the text of its file, unless two files differ about it', () => {
+  const source = [['a:1 f', 'x'], ['b:1 f', 'y'], ['b:1 f', 'z'], ['a:1 f', 'x'], ['b:1 f', 'y']]
+    .map(([site, text]) => ({ site, text }));
+  assert.deepEqual([...sourcesOf({ source })], [['a:1 f', 'x'], ['b:1 f', '']]);
+  assert.equal(sourcesOf({}).size, 0);
 });

@@ -138,6 +138,6 @@ export const answers = {
   range,
   pile,
   peel,
-  row: (d, { id, state }) => rowFacts(d, id, stateOf(d, state)),
+  row: (d, { id, state, columns }) => rowFacts(d, id, stateOf(d, state), columns),
   steps,
 };

@@ -1,5 +1,6 @@
 // live.js - who is alive in a state, and what they add up to by the words of `vramscope peak --by`.
-import { firstAbove } from './curves.js';
+import { firstAbove, requested, windowOf } from './curves.js';
+import { spark } from './many.js';
 
 // Bits of flags: freed here but never allocated, and only in the final state.
 const UNTRACED = 3;
@@ -211,17 +212,37 @@ export function pileBetween(model, rows, low, high, base = model.adjust) {
   return { rows: Uint32Array.from(found), bytes: held, count: found.length };
 }
 
-/** Rows of the same site as `row`: how many ever, and live in state `p`. */
-export function sameSite(model, row, p) {
-  const { stack, born, end, rows } = model.alloc;
+/* A mask of the rows of the same site as `row`; null where that has none. */
+function siteOf(model, row) {
+  const { stack, rows } = model.alloc;
   const sites = model.stack.site;
   const site = sites && stack ? sites[stack[row]] : 0;
+  if (!site) return null;
+  const same = new Uint8Array(rows);
+  for (let i = 0; i < rows; i++) same[i] = sites[stack[i]] === site ? 1 : 0;
+  return same;
+}
+
+/** Rows of the same site as `row`: how many ever, and live in state `p`. */
+export function sameSite(model, row, p) {
+  const { born, end, rows } = model.alloc;
+  const same = siteOf(model, row);
   let ever = 0;
   let live = 0;
-  for (let i = 0; site > 0 && i < rows; i++) {
-    if (sites[stack[i]] !== site) continue;
+  for (let i = 0; same && i < rows; i++) {
+    if (!same[i]) continue;
     ever++;
     if (born[i] <= p && p < end[i]) live++;
   }
   return { ever, live };
+}
+
+/** The most bytes that the site of `row` holds in each of `columns` parts of the recording; null
+ * where it has none, and where the page has only some allocations. */
+export function siteCurve(model, row, columns) {
+  const [from, past] = windowOf(model);
+  const same = past - from < model.states ? null : siteOf(model, row);
+  if (!same) return null;
+  const held = requested({ ...model, adjust: 0, adjusts: null }, same);
+  return Array.from(spark(held, columns));
 }

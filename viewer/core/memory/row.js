@@ -1,5 +1,5 @@
 // row.js - all there is to say of one allocation.
-import { sameSite } from './live.js';
+import { sameSite, siteCurve } from './live.js';
 import { known } from '../model/unpack.js';
 import { stepAt } from './summary.js';
 import { tensorName, tensorOf } from './tensors.js';
@@ -83,8 +83,9 @@ function textOf(model, key, row) {
 
 const pick = (list, column, row) => (column && list ? list[column[row]] ?? null : null);
 
-/** Row `id` in state `p`, as the details show it; null where there is no such row. */
-export function rowFacts(d, id, p) {
+/** Row `id` in state `p`, as the details show it; null where there is no such row.  `columns`: of
+ * how many the curve of its site is, which is not wanted in passing. */
+export function rowFacts(d, id, p, columns = 0) {
   const { model } = d;
   const { alloc, head } = model;
   if (!(id >= 0 && id < alloc.rows)) return null;
@@ -108,8 +109,9 @@ export function rowFacts(d, id, p) {
     freeStack: framesOf(model, alloc.free_stack ? alloc.free_stack[id] : 0),
     line: textOf(model, 'culprit', id), site: numberOf(model, 'site', id),
     context: pick(model.string, alloc.ctx, id), owner: textOf(model, 'owner', id),
-    op: textOf(model, 'op', id), tensor: tensorOf(model, id),
+    op: textOf(model, 'op', id), module: textOf(model, 'module', id), tensor: tensorOf(model, id),
     same: alloc.stack && alloc.stack[id] ? sameSite(model, id, p) : null,
+    curve: columns ? siteCurve(model, id, columns) : null,
     neighbours: alloc.born[id] <= p && p < alloc.end[id]
       ? neighbours(model, id, p, (i) => tensorName(model, i) || textOf(model, 'culprit', i)
         || category(i)) : [],

@@ -7,12 +7,13 @@ import { answerOf, findingsOf, lacksOf } from '../state/told.js';
 
 const marks = { problem: '\u25bc', advice: '\u25b8', note: '\u00b7' };
 
-/** A text in which the name of a line finds what the line allocated. */
-function withLine(text, line, find) {
+/** A text in which the name of a line finds what the line allocated; `source`: the line's text. */
+function withLine(text, line, source, find) {
   const at = line ? text.indexOf(line) : -1;
   if (at < 0) return text;
   return [text.slice(0, at), button(line, () => find(lineTerm(line), false),
-    { class: 'plain line', title: 'show what this line allocated' }), text.slice(at + line.length)];
+    { class: 'plain line', title: [source, 'show what this line allocated']
+      .filter(Boolean).join(' \u2013 ') }), text.slice(at + line.length)];
 }
 
 /** What a click on a thing to do shows: where its finding is, else its line. */
@@ -85,7 +86,8 @@ export function createCard(host, { store, recording, find, follow }) {
     const lacks = lacksOf(head, state);
     host.hidden = !answer && !rows.length && !lacks;
     fill(host, answer ? [headline(answer, findings, card),
-      el('p', null, withLine(answer.detail, answer.line, find))] : null,
+      el('p', null, withLine(answer.detail, answer.line,
+        recording.sourceOf(answer.line), find))] : null,
     roomText(state, recording.cover()),
     el('div', { id: 'verdicts' }, rows.slice(0, open ? rows.length : first)),
     more > 0 ? button(open ? 'fewer' : `${more} more`, () => {

@@ -1,10 +1,13 @@
 // details.js - one allocation: what it is, how long it lives, and the stack that made it.
 import { bytes, count, duration, exactBytes } from '../../core/model/human.js';
 import { button, el, fill } from '../draw/dom.js';
+import { drawCurve } from '../draw/spark.js';
 import { baseName, lifeName, shown, words } from '../draw/text.js';
 import { termOf } from '../state/terms.js';
-import { lineOf } from './readout.js';
+import { lineOf, sourceNode } from './readout.js';
 import { editorLink } from './editor.js';
+
+const sparkWidth = 120;
 
 /** Frames of native code may have no file. */
 function named(frame) {
@@ -93,6 +96,16 @@ function buttons(d, { place, find, zoomToLife }) {
     button('zoom to life', () => zoomToLife({ id: d.id })));
 }
 
+/** The most bytes that the line holds in each part of the recording. */
+function curveNode({ curve }, { look }) {
+  if (!curve) return null;
+  const top = Math.max(...curve);
+  const text = `this line over the recording, at most ${bytes(top)}`;
+  const canvas = el('canvas', { class: 'spark', role: 'img', 'aria-label': text });
+  drawCurve(canvas, sparkWidth, 22, { requested: curve }, top || 1, look.palette());
+  return [el('p', { class: 'muted', text }), canvas];
+}
+
 function neighbours(list) {
   if (!list || !list.length) return null;
   return [el('h3', { text: 'beside it in the segment, at the cursor' }),
@@ -107,9 +120,11 @@ function render(host, d, details) {
     { text: value })]);
   fill(host,
     el('h2', { class: 'identity' }, lineOf(d)),
-    el('div', null, el('strong', { text: bytes(d.bytes) }), ` ${words(d.category)}`),
+    sourceNode(recording.sourceOf(d.line)),
+    d.module ? el('div', null, el('span', { class: 'muted', text: `module ${d.module}` })) : null,
     d.tensor ? el('div', { class: 'tensor' }, d.tensor.name, ' ',
       el('span', { class: 'muted', text: d.tensor.type })) : null,
+    el('div', null, el('strong', { text: bytes(d.bytes) }), ` ${words(d.category)}`),
     el('div', { class: 'muted' }, `${lifeName(d)}${d.step ? ', ' + d.step : ''}`),
     buttons(d, details),
     d.stack.length ? stackNode(d.stack, d.culprit, details) :
@@ -117,6 +132,7 @@ function render(host, d, details) {
         (cover.has.stacks ? '' : ' (stacks="all" at capture would have them)') }),
     d.owner && d.stack.length ? el('p', { class: 'muted', text: 'owner: ' + d.owner }) : null,
     el('dl', null, pairs),
+    curveNode(d, details),
     d.freeStack.length ? [el('h3', { text: 'freed by' }), stackNode(d.freeStack, -1, details)] :
       null,
     neighbours(d.neighbours),
@@ -125,9 +141,9 @@ function render(host, d, details) {
 }
 
 /** `selected(d)` hears what the engine says of the pinned allocation. */
-export function createDetails(host, { store, newAsker, recording, settings, place, find,
-  zoomToLife, selected }) {
-  const details = { store, recording, settings, place, find, zoomToLife };
+export function createDetails(host, { store, newAsker, recording, look, settings, place,
+  find, zoomToLife, selected }) {
+  const details = { store, recording, look, settings, place, find, zoomToLife };
   let pinned = null;
   const asker = newAsker();
 
@@ -139,16 +155,16 @@ export function createDetails(host, { store, newAsker, recording, settings, plac
   }
 
   function update() {
-    const { sel, file, dev, folded, at } = store.get();
+    const { sel, file, dev, folded, at, theme } = store.get();
     const { editor, editorPath } = settings;
-    if (!asker.isNew([sel, file, dev, folded, sel && at, editor, editorPath])) return;
+    if (!asker.isNew([sel, file, dev, folded, sel && at, editor, editorPath, theme])) return;
     if (!sel) {
       pinned = null;
       draw();
       selected(null);
       return;
     }
-    asker.ask('row', { id: sel.id, state: at }, (d) => {
+    asker.ask('row', { id: sel.id, state: at, columns: sparkWidth }, (d) => {
       if (!store.get().sel) return;
       pinned = d;
       draw();

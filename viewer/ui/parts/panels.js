@@ -4,7 +4,7 @@ import { bytes, count, delta, duration, ratio, share } from '../../core/model/hu
 import { button, choice, el, fill, setOptions } from '../draw/dom.js';
 import { paintMatch, paintSwatch } from '../draw/paint.js';
 import { bytesColumn, createTable, deltaColumn, eventColumn, toneOf } from '../draw/table.js';
-import { eventName, groupText, momentName, shown, withoutText, words } from '../draw/text.js';
+import { eventName, groupText, momentName, withoutText, words } from '../draw/text.js';
 import { plainBy } from '../state/holders.js';
 import { termOf } from '../state/terms.js';
 import { explainButton } from './explain.js';
@@ -36,18 +36,19 @@ function swatchOf(look, row, state) {
   return swatch;
 }
 
-/** The name of a group, which finds its allocations. */
-function groupButton(find, by, group) {
+/** The name of a group, which finds its allocations; `source`: the text of a line. */
+function groupButton(find, by, group, source = '') {
   return button(groupText(by, group.name), () => find(termOf(by, group), false),
-    { class: 'plain', title: shown(group.name) });
+    { class: 'plain', title: [group.name, source].filter(Boolean).join(' \u2013 ') });
 }
 
-function whoColumns(store, look, find, peel) {
+function whoColumns({ store, recording, look, find, peel }) {
   return [
     { id: 'name', name: 'held by', name_: true,
       cell: (row) => el('div', { class: 'holder' },
         row.key < 0 ? null : swatchOf(look, row, store.get()),
-        groupButton(find, store.get().by, row), meter(row.part),
+        groupButton(find, store.get().by, row,
+          store.get().by === 'line' ? recording.sourceOf(row.name) : ''), meter(row.part),
         row.category && plainBy(store.get().by) !== 'category' ?
           el('span', { class: 'kind', text: words(row.category) }) : null) },
     bytesColumn('bytes', 'bytes'),
@@ -80,7 +81,7 @@ export function createWho(host, { store, newAsker, recording, look, find, peel, 
   host.append(el('h2', null, 'Who holds the memory', explainButton('The live allocations of the ' +
     'state under the cursor, split by what is chosen, in the words of vramscope peak --by; phase ' +
     'is of this page alone. The total is the requested curve.'), by.node, wide), found);
-  const table = createTable(host, whoColumns(store, look, find, peel), {
+  const table = createTable(host, whoColumns({ store, recording, look, find, peel }), {
     caption: 'Who holds the memory at the cursor',
     sort: { id: 'bytes', descending: true }, key: (row) => row.key,
     pick: (row) => find(termOf(store.get().by, row), false) });

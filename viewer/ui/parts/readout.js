@@ -8,12 +8,19 @@ export function lineOf({ line, owner, category }) {
   return shown(line || owner || `(no stack) ${words(category)}`);
 }
 
-export function createReadout(host) {
+/** The text of a line in its file, where the page has it. */
+export function sourceNode(text) {
+  return text ? el('code', { class: 'source', text,
+    title: 'as the file was when this page was made' }) : null;
+}
+
+/** `sourceOf(site)`: the text of a line. */
+export function createReadout(host, sourceOf) {
   return { show: (d) => {
     host.hidden = !d;
     if (!d) return;
-    fill(host, el('strong', { text: lineOf(d) }), ' ', el('span', { text:
-      `${bytes(d.bytes)} ${words(d.category)}` }),
-    el('span', { class: 'muted', text: lifeName(d) }));
+    fill(host, el('strong', { text: lineOf(d) }), ' ', sourceNode(sourceOf(d.line)),
+      el('span', { text: `${bytes(d.bytes)} ${words(d.category)}` }),
+      el('span', { class: 'muted', text: lifeName(d) }));
   } };
 }

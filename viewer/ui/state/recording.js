@@ -22,10 +22,20 @@ function leftOf(cover, without, peel) {
     peak: known ? { state, bytes, ties: 1 } : null };
 }
 
+/** The text of lines in their files, by their names; none where files differ about it. */
+export function sourcesOf({ source = [] }) {
+  const texts = new Map();
+  for (const { site, text } of source) {
+    texts.set(site, (texts.get(site) ?? text) === text ? text : '');
+  }
+  return texts;
+}
+
 /** `learn(cover)` is for who asks for covers: opening.js; `peel(answer)` for peel.js. */
 export function createRecording(head, store) {
   let cover = noCover;
   let peel = null;
+  const sources = sourcesOf(head);
   const file = () => head.files[store.get().file];
   return {
     head,
@@ -35,6 +45,8 @@ export function createRecording(head, store) {
     /** The cover of what is left. */
     left: () => leftOf(cover, store.get().without, peel),
     device: () => file().devices[store.get().dev] || {},
+    /** The text of a line, where the page has it. */
+    sourceOf: (site) => sources.get(site) ?? '',
     fileName: () => file().name,
     capacity: () => capacityOf(store.get(), cover),
     lowest: () => Math.min(0, cover.adjust || 0),

@@ -3,10 +3,11 @@ import { bytes, count, delta } from '../../core/model/human.js';
 import { pairOf } from '../../core/memory/many.js';
 import { button, choice, el, fill, setOptions } from '../draw/dom.js';
 import { line } from '../draw/draw.js';
+import { drawCurve } from '../draw/spark.js';
 import { bytesColumn, createTable, deltaColumn, toneOf } from '../draw/table.js';
 import { eventName, shortened, shown, words } from '../draw/text.js';
 import { sidesOf } from '../state/compared.js';
-import { drawCurve, scaleOf } from './many.js';
+import { scaleOf } from './many.js';
 
 const mostDrawn = 60;
 const moments = [['peak', 'its peak'], ['end', 'its end'], ['cursor', 'the cursor']];

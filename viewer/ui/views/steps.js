@@ -2,11 +2,11 @@
 import { bytes, count, delta, duration } from '../../core/model/human.js';
 import { button, choice, el, fill, perFrame, setOptions } from '../draw/dom.js';
 import { prepare } from '../draw/draw.js';
+import { drawCurve } from '../draw/spark.js';
 import { bytesColumn, createTable, deltaColumn } from '../draw/table.js';
 import { eventName, shortened, shown } from '../draw/text.js';
 import { marked } from '../state/marks.js';
 import { revealed } from '../state/span.js';
-import { drawCurve } from './many.js';
 import { axisOf, boxOf, colourOf, drawAll, drawLoud, stepNear } from './overlaid.js';
 
 const fewSteps = 'Fewer than two steps were found, so none can be laid over another. Record ' +

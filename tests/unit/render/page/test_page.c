@@ -254,6 +254,32 @@ static void every_allocation_of_some_events_may_fail(void **state)
     assert_non_null(strstr(page.at, "\"window\": { \"first\": 4, \"last\": 10,"));
 }
 
+/* Of one file alone. */
+static size_t line_text(const void *arg, const char *file, uint32_t line, char *to, size_t room)
+{
+    assert_true(room > 5 && line == 7);
+    memcpy(to, "x = 7", 5);
+    return strcmp(file, arg) == 0 ? 5 : 0;
+}
+
+static void every_allocation_of_texts_of_lines_may_fail(void **state)
+{
+    (void)state;
+    struct vrs_view_options told = { .size = sizeof told,
+                                     .line_text = line_text,
+                                     .line_text_arg = "/home/user/keep.py" };
+    text = recording_of_steps("train.py");
+    times = 1;
+    assert_int_equal(write_page(NULL), VRS_OK);
+    assert_non_null(strstr(page.at, "\"source\": []"));
+    options = &told;
+    each_allocation_fails();
+    options = NULL;
+    assert_non_null(strstr(page.at, "\"file\": \"/home/user/keep.py\", \"line\": 7,"
+                                    " \"text\": \"x = 7\" }"));
+    assert_null(strstr(strstr(page.at, "x = 7") + 1, "x = 7"));
+}
+
 static void a_page_needs_a_recording(void **state)
 {
     (void)state;
@@ -308,6 +334,7 @@ int main(void)
         cmocka_unit_test(every_allocation_of_a_small_one_may_fail),
         cmocka_unit_test(every_allocation_of_a_narrow_one_may_fail),
         cmocka_unit_test(every_allocation_of_some_events_may_fail),
+        cmocka_unit_test(every_allocation_of_texts_of_lines_may_fail),
         cmocka_unit_test(a_page_needs_a_recording),
         cmocka_unit_test(a_page_that_is_not_made_says_why),
     };

@@ -1,0 +1,109 @@
+/* source_line.c - finds a source file below a folder, and reads one line of it. */
+#define _XOPEN_SOURCE 700
+#include "source_line.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { READ_MOST = 4 << 20, PATH_ROOM = PATH_MAX };
+
+/* Whether `path`, with all links followed, lies in `root`; it is then `found`. */
+static bool lies_in(const char *root, const char *path, char found[PATH_ROOM])
+{
+    size_t len = strlen(root);
+    if (realpath(path, found) == NULL || strncmp(found, root, len) != 0)
+        return false;
+    return root[len - 1] == '/' || found[len] == '/';
+}
+
+static bool lies_below(const char *root, const char *rest, char found[PATH_ROOM])
+{
+    char path[PATH_ROOM];
+    int len = snprintf(path, sizeof path, "%s/%s", root, rest);
+    return len > 0 && (size_t)len < sizeof path && lies_in(root, path, found);
+}
+
+/* The same of what stands in `file` behind the name of the folder: the program may have run from a
+ * copy of it elsewhere. */
+static bool lies_behind_name(const char *root, const char *file, char found[PATH_ROOM])
+{
+    const char *name = strrchr(root, '/') + 1;
+    size_t len = strlen(name);
+    for (const char *at = file; len > 0 && (at = strstr(at, name)) != NULL; at++)
+        if ((at == file || at[-1] == '/') && at[len] == '/' &&
+            lies_below(root, at + len + 1, found))
+            return true;
+    return false;
+}
+
+static bool find(const char *folder, const char *file, char found[PATH_ROOM])
+{
+    char root[PATH_ROOM];
+    if (file[0] == '\0' || realpath(folder, root) == NULL)
+        return false;
+    return lies_in(root, file, found) || lies_behind_name(root, file, found) ||
+           (file[0] != '/' && lies_below(root, file, found));
+}
+
+/* A pipe or device is not waited for, nor a link followed that was not there before. */
+static int open_regular(const char *path)
+{
+    struct stat facts;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode))) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* Appends to the `len` bytes of a line what fits; blanks before it are passed over. */
+static size_t append(char *to, size_t room, size_t len, const char *from, const char *end)
+{
+    while (len == 0 && from < end && (*from == ' ' || *from == '\t' || *from == '\f'))
+        from++;
+    size_t more = (size_t)(end - from) < room - len ? (size_t)(end - from) : room - len;
+    memcpy(to + len, from, more);
+    return len + more;
+}
+
+static size_t read_line(int fd, uint32_t line, char *to, size_t room)
+{
+    char part[16 * 1024];
+    size_t len = 0, all = 0;
+    uint32_t at = 1;
+    for (ssize_t got; all < READ_MOST && (got = read(fd, part, sizeof part)) > 0;
+         all += (size_t)got) {
+        const char *from = part, *end = part + got;
+        while (from < end) {
+            const char *stop = memchr(from, '\n', (size_t)(end - from));
+            if (at == line)
+                len = append(to, room, len, from, stop == NULL ? end : stop);
+            if (at == line && stop != NULL)
+                return len;
+            at += stop != NULL;
+            from = stop == NULL ? end : stop + 1;
+        }
+    }
+    return len;
+}
+
+size_t source_line_read(const char *folder, const char *file, uint32_t line, char *to, size_t room)
+{
+    char found[PATH_ROOM];
+    int fd = find(folder, file, found) ? open_regular(found) : -1;
+    if (fd < 0)
+        return 0;
+    size_t len = read_line(fd, line, to, room);
+    close(fd);
+    while (len > 0 && (to[len - 1] == '\r' || to[len - 1] == ' ' || to[len - 1] == '\t'))
+        len--;
+    /* A line with a NUL in it is none of a source file. */
+    return memchr(to, '\0', len) != NULL ? 0 : len;
+}
