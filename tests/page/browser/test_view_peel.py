@@ -269,7 +269,7 @@ def peels_of(path, folder, most):
     """What the page makes of each device without its largest lines."""
     page = folder / "page.html"
     run("view", path, "-o", page, expect=0)
-    done = subprocess.run(["node", ROOT / "tests/page/core/page_peels.mjs", page, str(most)], stdout=subprocess.PIPE,
+    done = subprocess.run(["node", ROOT / "tests/page/core/pages/page_peels.mjs", page, str(most)], stdout=subprocess.PIPE,
                           check=True, timeout=300)
     return json.loads(done.stdout)
 

@@ -174,6 +174,15 @@ def page(path, *more):
     return run("view", path, *more, "-o", "-", expect=0).raw.decode()
 
 
+def of_85(text):
+    """What tools/bundle wrote: five characters for four bytes."""
+    digits = [ord(c) - 40 for c in text.translate({ord("}"): "<", ord("~"): "@"})]
+    digits += [84] * (-len(digits) % 5)
+    data = b"".join((sum(d * 85 ** (4 - k) for k, d in enumerate(digits[at:at + 5])) & 0xffffffff).to_bytes(4, "big")
+                    for at in range(0, len(digits), 5))
+    return data[:len(text) * 4 // 5]
+
+
 def test_the_policy_names_the_hashes_of_what_runs():
     text = page(EXAMPLES[0])
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text).group(1)
@@ -184,7 +193,7 @@ def test_the_policy_names_the_hashes_of_what_runs():
     runs = {body for kind, body in scripts if "application/" not in kind}
     assert len(runs) == 2 and "vrs_block()" in runs
     packed, = (body for kind, body in scripts if 'id="app"' in kind)
-    runs.add(zlib.decompress(base64.b64decode(packed)).decode())
+    runs.add(zlib.decompress(of_85(packed)).decode())
     assert set(directives["script-src"].split()) == {digest(body) for body in runs}
     style, = re.findall(r"<style>(.*?)</style>", text, re.S)
     assert directives["style-src"] == digest(style)

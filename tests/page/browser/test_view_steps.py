@@ -17,7 +17,7 @@ NAMES = ("oom", "train", "leak", "fragmentation")
 
 def of_page(page):
     """What the page's own core answers, by device."""
-    done = subprocess.run(["node", ROOT / "tests/page/core/page_steps.mjs", page], stdout=subprocess.PIPE, check=True,
+    done = subprocess.run(["node", ROOT / "tests/page/core/pages/page_steps.mjs", page], stdout=subprocess.PIPE, check=True,
                           timeout=300)
     return {one["device"]: one for one in json.loads(done.stdout)}
 

@@ -35,7 +35,7 @@ def questions_of(path, *options):
 
 def of_page(page, asked):
     questions = [{"dev": place, "by": word, "at": told["at_event"]} for place, word, told in asked]
-    done = subprocess.run(["node", ROOT / "tests/page/core/page_rows.mjs", page], input=json.dumps(questions).encode(),
+    done = subprocess.run(["node", ROOT / "tests/page/core/pages/page_rows.mjs", page], input=json.dumps(questions).encode(),
                           stdout=subprocess.PIPE, check=True, timeout=300)
     return json.loads(done.stdout)
 

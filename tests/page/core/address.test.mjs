@@ -1,9 +1,9 @@
 // address.test.mjs - the map and the allocator at one moment, against scans of the live blocks.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { makeModel, manyModels, oracle } from './synthetic.mjs';
-import { shownOf } from './plain.mjs';
-import { mapPicture, mapRows } from './whole.mjs';
+import { makeModel, manyModels, oracle } from './made/synthetic.mjs';
+import { shownOf } from './made/plain.mjs';
+import { mapPicture, mapRows } from './made/whole.mjs';
 import { blockBytes, eventsAround, mapExtent, PLACE, rangeFinder,
   SEGMENT_FLAGS, segmentsAt } from '../../../viewer/core/memory/address.js';
 

@@ -4,10 +4,10 @@
 //
 // One u is the median time of 20 million read-modify-write steps on a Float64Array of 65,536,
 // measured before each shape, since other work on the machine slows both.
-import { makeShape, SHAPES } from './shapes.mjs';
+import { makeShape, SHAPES } from './made/shapes.mjs';
 import { pyramid, requested } from '../../../viewer/core/memory/curves.js';
 import { shownStates } from '../../../viewer/core/memory/columns.js';
-import { groupSums, groupsPicture, mapPicture, mapRows, stackPicture } from './whole.mjs';
+import { groupSums, groupsPicture, mapPicture, mapRows, stackPicture } from './made/whole.mjs';
 import { eventsAround, mapExtent, segmentsAt } from '../../../viewer/core/memory/address.js';
 import { flame, layout } from '../../../viewer/core/memory/tree.js';
 import { parse, run } from '../../../viewer/core/memory/query.js';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { columnSpan, shownStates, timeColumns, timeSpan }
   from '../../../viewer/core/memory/columns.js';
 import { pyramid, requested } from '../../../viewer/core/memory/curves.js';
-import { manyModels, random } from './synthetic.mjs';
+import { manyModels, random } from './made/synthetic.mjs';
 
 const WIDTHS = [1, 3, 64, 333, 1600];
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as curves from '../../../viewer/core/memory/curves.js';
-import { makeModel, manyModels, oracle, random } from './synthetic.mjs';
+import { makeModel, manyModels, oracle, random } from './made/synthetic.mjs';
 
 const someStates = (model) => {
   const step = Math.max(1, Math.floor(model.states / 23));

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeDevice, decodeMore, decodeWhole, schemaProblem } from '../../../viewer/core/model/decode.js';
 import { decodeColumn, fromBase64 } from '../../../viewer/core/model/unpack.js';
-import { packColumn, packModel, WIDTH } from './pack.mjs';
-import { makeModel, manyModels, random } from './synthetic.mjs';
+import { packColumn, packModel, WIDTH } from './made/pack.mjs';
+import { makeModel, manyModels, random } from './made/synthetic.mjs';
 
 const ENCODINGS = [[], ['shuffle'], ['deflate'], ['shuffle', 'deflate'], ['delta'],
   ['delta', 'zigzag'], ['zigzag', 'shuffle'], ['delta', 'shuffle', 'deflate'],

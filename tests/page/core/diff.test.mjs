@@ -1,10 +1,10 @@
 // diff.test.mjs - whatever the pairs, rows sum to the difference of the curves.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { makeModel, oracle, random } from './synthetic.mjs';
+import { makeModel, oracle, random } from './made/synthetic.mjs';
 import { grouping } from '../../../viewer/core/memory/live.js';
 import { pairOf, spark, unitsOf } from '../../../viewer/core/memory/many.js';
-import { sum } from './plain.mjs';
+import { sum } from './made/plain.mjs';
 import { diffRows, matched } from '../../../viewer/core/memory/diff.js';
 
 function side(model, p) {

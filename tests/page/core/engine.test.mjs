@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { createEngine } from '../../../viewer/core/engine.js';
 import { createPictureOps } from '../../../viewer/core/memory/pictures.js';
 import { createQueue } from '../../../viewer/core/model/queue.js';
-import { packColumn, packModel } from './pack.mjs';
-import { makeModel, manyModels, oracle } from './synthetic.mjs';
+import { packColumn, packModel } from './made/pack.mjs';
+import { makeModel, manyModels, oracle } from './made/synthetic.mjs';
 
 async function engineOf(model, more) {
   const { head, blocks } = packModel(model);

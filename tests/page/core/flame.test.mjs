@@ -9,7 +9,7 @@ import { cellAt, depthOf, layout, stepFrom } from '../../../viewer/flame/core/la
 import { search } from '../../../viewer/flame/core/search.js';
 import { readLink, writeLink } from '../../../viewer/flame/core/link.js';
 import { clipped, label, nanoseconds } from '../../../viewer/flame/core/texts.js';
-import { random } from './synthetic.mjs';
+import { random } from './made/synthetic.mjs';
 
 const KINDS = ['python', 'thread'];
 

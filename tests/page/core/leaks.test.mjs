@@ -1,7 +1,7 @@
 // leaks.test.mjs - survivors of steps against the replay.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { makeModel, manyModels, oracle } from './synthetic.mjs';
+import { makeModel, manyModels, oracle } from './made/synthetic.mjs';
 import { bornWithin, stepsOf, survivorsBy } from '../../../viewer/core/memory/leaks.js';
 
 function bornIn(model, step) {

@@ -6,7 +6,7 @@ import { MOST, listWork } from '../../../viewer/core/memory/list.js';
 import { createPictureOps } from '../../../viewer/core/memory/pictures.js';
 import { isBefore } from '../../../viewer/core/memory/live.js';
 import { atOnce, isWork } from '../../../viewer/core/model/slices.js';
-import { makeModel, manyModels, oracle } from './synthetic.mjs';
+import { makeModel, manyModels, oracle } from './made/synthetic.mjs';
 
 const ops = createPictureOps();
 

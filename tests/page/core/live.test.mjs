@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { requested } from '../../../viewer/core/memory/curves.js';
 import * as live from '../../../viewer/core/memory/live.js';
 import * as range from '../../../viewer/core/memory/range.js';
-import { makeModel, manyModels, oracle, random } from './synthetic.mjs';
+import { makeModel, manyModels, oracle, random } from './made/synthetic.mjs';
 
 const someStates = (model, parts = 13) => {
   const step = Math.max(1, Math.floor(model.states / parts));

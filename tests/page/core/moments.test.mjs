@@ -6,7 +6,7 @@ import { changedBar, momentsWork, refusedAt } from '../../../viewer/core/memory/
 import { segmentsAt } from '../../../viewer/core/memory/address.js';
 import { atOnce } from '../../../viewer/core/model/slices.js';
 import { createPictureOps } from '../../../viewer/core/memory/pictures.js';
-import { makeModel, manyModels } from './synthetic.mjs';
+import { makeModel, manyModels } from './made/synthetic.mjs';
 
 const momentsOf = (model, p, n) => atOnce(momentsWork(createDevice(model), p, n));
 

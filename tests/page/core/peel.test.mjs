@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { createEngine } from '../../../viewer/core/engine.js';
 import { createPictureOps } from '../../../viewer/core/memory/pictures.js';
 import { GROUPINGS, grouping } from '../../../viewer/core/memory/live.js';
-import { packModel } from './pack.mjs';
-import { makeModel, manyModels, oracle, random } from './synthetic.mjs';
+import { packModel } from './made/pack.mjs';
+import { makeModel, manyModels, oracle, random } from './made/synthetic.mjs';
 
 const size = { W: 60, H: 40, y0: null, y1: null };
 const wholeX = (model) => ({ mode: 'events', from: 0, to: model.states });

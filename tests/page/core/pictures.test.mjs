@@ -5,9 +5,9 @@ import { createDevice } from '../../../viewer/core/memory/device.js';
 import { createEngine } from '../../../viewer/core/engine.js';
 import { createPictureOps } from '../../../viewer/core/memory/pictures.js';
 import { startEngine, runWorker } from '../../../viewer/worker.js';
-import { packModel } from './pack.mjs';
-import { makeModel, manyModels, oracle } from './synthetic.mjs';
-import { groupsPicture } from './whole.mjs';
+import { packModel } from './made/pack.mjs';
+import { makeModel, manyModels, oracle } from './made/synthetic.mjs';
+import { groupsPicture } from './made/whole.mjs';
 
 async function engineOf(...models) {
   const heads = [];

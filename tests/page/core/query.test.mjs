@@ -1,7 +1,7 @@
 // query.test.mjs - queries and the allocations they name, faults and where they are.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { makeModel, manyModels, oracle, random } from './synthetic.mjs';
+import { makeModel, manyModels, oracle, random } from './made/synthetic.mjs';
 import { expressionsOf, parse, run } from '../../../viewer/core/memory/query.js';
 
 const SEED = 12;

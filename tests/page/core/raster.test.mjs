@@ -1,9 +1,9 @@
 // raster.test.mjs - the picture in blocks against the plain one, sums against the oracle.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { makeModel, manyModels, oracle, random } from './synthetic.mjs';
-import { firstDifference, plainStackPicture, shownOf, spans } from './plain.mjs';
-import { groupSums, groupsPicture, stackPicture } from './whole.mjs';
+import { makeModel, manyModels, oracle, random } from './made/synthetic.mjs';
+import { firstDifference, plainStackPicture, shownOf, spans } from './made/plain.mjs';
+import { groupSums, groupsPicture, stackPicture } from './made/whole.mjs';
 
 /* Views of a model: ranges, heights, y spans, orders and masks. */
 function* views(model, curve) {

@@ -1,11 +1,11 @@
 // shapes.test.mjs - the shapes of the bench are sound recordings, the same from the same seed.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { makeShape, SHAPES } from './shapes.mjs';
-import { firstDifference, plainStackPicture } from './plain.mjs';
+import { makeShape, SHAPES } from './made/shapes.mjs';
+import { firstDifference, plainStackPicture } from './made/plain.mjs';
 import { pyramid, requested } from '../../../viewer/core/memory/curves.js';
 import { shownStates } from '../../../viewer/core/memory/columns.js';
-import { stackPicture } from './whole.mjs';
+import { stackPicture } from './made/whole.mjs';
 import { segmentsAt } from '../../../viewer/core/memory/address.js';
 
 const SMALL = { allocs: 9000, live: 700, stacks: 300, strings: 200 };

@@ -8,9 +8,9 @@ import { createEngine } from '../../../viewer/core/engine.js';
 import { createPictureOps } from '../../../viewer/core/memory/pictures.js';
 import { groupsWork, stackWork } from '../../../viewer/core/memory/raster.js';
 import { mapExtent, mapRowsWork, mapWork } from '../../../viewer/core/memory/address.js';
-import { makeModel } from './synthetic.mjs';
-import { makeShape } from './shapes.mjs';
-import { packModel } from './pack.mjs';
+import { makeModel } from './made/synthetic.mjs';
+import { makeShape } from './made/shapes.mjs';
+import { packModel } from './made/pack.mjs';
 
 test('work pauses when a slice is over, and only then', async () => {
   let clock = 0;

@@ -4,7 +4,7 @@ import test from 'node:test';
 import { atOnce } from '../../../viewer/core/model/slices.js';
 import { createDevice } from '../../../viewer/core/memory/device.js';
 import { outlierOf, steps } from '../../../viewer/core/memory/steps.js';
-import { makeModel, oracle } from './synthetic.mjs';
+import { makeModel, oracle } from './made/synthetic.mjs';
 
 const peaks = (...list) => list.map((peak) => ({ peak, complete: true }));
 

@@ -7,8 +7,8 @@ import { createPictureOps, matchStrings } from '../../../viewer/core/memory/pict
 import { parse, run } from '../../../viewer/core/memory/query.js';
 import { tensorName, tensorOf } from '../../../viewer/core/memory/tensors.js';
 import { tensorText } from '../../../viewer/ui/draw/text.js';
-import { packColumn, packModel } from './pack.mjs';
-import { makeModel } from './synthetic.mjs';
+import { packColumn, packModel } from './made/pack.mjs';
+import { makeModel } from './made/synthetic.mjs';
 
 const TEXTS = ['', 'model.0.weight', 'model.0.bias', 'exp_avg of model.0.weight', '4096 x 11008',
   'torch.bfloat16', 'constructor', 'Llama', 'lm_head.weight, tied', 'scalar'];

@@ -1,8 +1,8 @@
 // tree.test.mjs - flame graphs: totals against sums of rows, cells that lie within their callers.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { makeModel, manyModels, oracle } from './synthetic.mjs';
-import { sum } from './plain.mjs';
+import { makeModel, manyModels, oracle } from './made/synthetic.mjs';
+import { sum } from './made/plain.mjs';
 import { flame, layout, SPECIAL, weightOf } from '../../../viewer/core/memory/tree.js';
 
 const WEIGHTS = ['bytes', 'count', 'byte_time'];

@@ -1,7 +1,7 @@
 // treediff.test.mjs - two trees as one: every node against both, widths, moved lines.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { makeModel, oracle } from './synthetic.mjs';
+import { makeModel, oracle } from './made/synthetic.mjs';
 import { flame, layout } from '../../../viewer/core/memory/tree.js';
 import { treeDiff } from '../../../viewer/core/memory/treediff.js';
 

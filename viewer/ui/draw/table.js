@@ -125,6 +125,30 @@ function completed(column) {
   return { value, text: value, ...column };
 }
 
+function rowNode(row, columns, { key: keyOf, pick }, chosen) {
+  const key = keyOf ? keyOf(row) : null;
+  const click = (event) => { if (!event.target.closest('button, a')) pick(row); };
+  return el('tr', { 'data-row': '', 'data-key': key, class: row.out ? 'out' : null,
+    'aria-selected': key !== null && key === chosen ? 'true' : null,
+    on: pick ? { click } : null }, columns.map((column) => bodyCell(column, row)));
+}
+
+function totalRow(columns, total) {
+  return el('tr', null, columns.map((c, i) => (i === 0 ? el('th', { scope: 'row' }, total.label) :
+    el('td', { class: c.number ? 'number' : null }, c.sum ? c.sum(total) : ''))));
+}
+
+/** Makes rows again; what has the focus keeps it: the same button of the same row. */
+function keepingFocus(body, make) {
+  const keysOf = (row) => [...row.querySelectorAll('button, a')];
+  const { activeElement: focus } = document;
+  const row = body.contains(focus) && focus.closest('tr[data-key]');
+  const place = row && keysOf(row).indexOf(focus);
+  make();
+  const again = row && [...body.rows].find(({ dataset }) => dataset.key === row.dataset.key);
+  if (again) keysOf(again)[place]?.focus({ preventScroll: true });
+}
+
 /**
  * A table in `host`.  columns: { id, name, number, unit, value(row), text(row), cell(row),
  * sum(total) }, of which id and name must be; options: caption, sort { id, descending }, key(row),
@@ -144,27 +168,10 @@ export function createTable(host, given, options) {
   const inPlace = () => madeRows(box, all.order.length).join();
   host.append(box);
 
-  function one(row) {
-    const key = options.key ? options.key(row) : null;
-    return el('tr', { 'data-row': '', 'data-key': key, class: row.out ? 'out' : null,
-      'aria-selected': key !== null && key === all.chosen ? 'true' :
-      null,
-      on: options.pick ? { click: (event) => {
-        if (!event.target.closest('button, a')) options.pick(row);
-      } } : null }, columns.map((column) => bodyCell(column, row)));
-  }
-
-  const keysOf = (row) => [...row.querySelectorAll('button, a')];
-
-  /* What has the focus keeps it: the same button of the same row. */
   function draw() {
     all.made = inPlace();
-    const { activeElement: focus } = document;
-    const row = body.contains(focus) && focus.closest('tr[data-key]');
-    const place = row && keysOf(row).indexOf(focus);
-    fill(body, rowsInSight(box, all.order.length, columns.length, (i) => one(all.order[i])));
-    const again = row && [...body.rows].find(({ dataset }) => dataset.key === row.dataset.key);
-    if (again) keysOf(again)[place]?.focus({ preventScroll: true });
+    keepingFocus(body, () => fill(body, rowsInSight(box, all.order.length, columns.length,
+      (i) => rowNode(all.order[i], columns, options, all.chosen))));
   }
 
   function arrange() {
@@ -189,9 +196,7 @@ export function createTable(host, given, options) {
     all.total = total;
     all.chosen = chosen === undefined ? null : chosen;
     fill(caption, title || options.caption);
-    fill(foot, total ? el('tr', null, columns.map((c, i) => (i === 0 ?
-      el('th', { scope: 'row' }, total.label) :
-      el('td', { class: c.number ? 'number' : null }, c.sum ? c.sum(total) : '')))) : null);
+    fill(foot, total ? totalRow(columns, total) : null);
     arrange();
   }
 

@@ -4,10 +4,10 @@
 //
 // JSON: of each device what the operation `steps` answers.
 import { readFileSync } from 'node:fs';
-import { createDevice } from '../../../viewer/core/memory/device.js';
-import { decodeDevice } from '../../../viewer/core/model/decode.js';
-import { atOnce } from '../../../viewer/core/model/slices.js';
-import { steps } from '../../../viewer/core/memory/steps.js';
+import { createDevice } from '../../../../viewer/core/memory/device.js';
+import { decodeDevice } from '../../../../viewer/core/model/decode.js';
+import { atOnce } from '../../../../viewer/core/model/slices.js';
+import { steps } from '../../../../viewer/core/memory/steps.js';
 
 const page = readFileSync(process.argv[2], 'utf8');
 const script = (id) => page.match(new RegExp(`<script[^>]* id="${id}"[^>]*>([^<]*)<`))?.[1];

@@ -1,7 +1,7 @@
 // read_page.mjs - the devices of a page of `vramscope view`, decoded by its own core.
 import { readFileSync } from 'node:fs';
-import { createDevice } from '../../../viewer/core/memory/device.js';
-import { decodeDevice } from '../../../viewer/core/model/decode.js';
+import { createDevice } from '../../../../viewer/core/memory/device.js';
+import { decodeDevice } from '../../../../viewer/core/model/decode.js';
 
 /** {head, device(dev)}: a promise of a device of the first file of a page. */
 export function readPage(path) {

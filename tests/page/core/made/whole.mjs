@@ -1,7 +1,7 @@
 // whole.mjs - works of the core, done at once.
-import { atOnce } from '../../../viewer/core/model/slices.js';
-import { mapRowsWork, mapWork } from '../../../viewer/core/memory/address.js';
-import { groupSumsWork, groupsWork, stackWork } from '../../../viewer/core/memory/raster.js';
+import { atOnce } from '../../../../viewer/core/model/slices.js';
+import { mapRowsWork, mapWork } from '../../../../viewer/core/memory/address.js';
+import { groupSumsWork, groupsWork, stackWork } from '../../../../viewer/core/memory/raster.js';
 
 const whole = (work) => (...given) => atOnce(work(...given));
 

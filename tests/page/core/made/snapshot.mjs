@@ -1,6 +1,6 @@
 // snapshot.mjs - writes a decoded model as the pickle that PyTorch would have written, as it goes.
 //
-//   node tests/page/core/snapshot.mjs SHAPE FILE
+//   node tests/page/core/made/snapshot.mjs SHAPE FILE
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { makeShape, SHAPES } from './shapes.mjs';

@@ -5,10 +5,10 @@
 // For each device { device, peels }: what the operation `peel` answers, for each of the COUNT lines
 // with most bytes at the peak, and for the three of them with most at once.
 import { readFileSync } from 'node:fs';
-import { createDevice } from '../../../viewer/core/memory/device.js';
-import { groupRows, liveAt } from '../../../viewer/core/memory/live.js';
-import { peel } from '../../../viewer/core/memory/peel.js';
-import { decodeDevice } from '../../../viewer/core/model/decode.js';
+import { createDevice } from '../../../../viewer/core/memory/device.js';
+import { groupRows, liveAt } from '../../../../viewer/core/memory/live.js';
+import { peel } from '../../../../viewer/core/memory/peel.js';
+import { decodeDevice } from '../../../../viewer/core/model/decode.js';
 
 const page = readFileSync(process.argv[2], 'utf8');
 const script = (id) => page.match(new RegExp(`<script[^>]* id="${id}"[^>]*>([^<]*)<`))?.[1];

@@ -7,14 +7,14 @@
 // tests/page/picture_ids.c prints them; painted, W * H pixels of four bytes instead, alpha 0
 // where nothing is.
 import { readFileSync } from 'node:fs';
-import { createPictureOps } from '../../../viewer/core/memory/pictures.js';
-import { atOnce, isWork } from '../../../viewer/core/model/slices.js';
-import { groupRows, liveAt } from '../../../viewer/core/memory/live.js';
-import { slotsOf } from '../../../viewer/ui/draw/colours.js';
-import { subjectOf } from '../../../viewer/ui/state/holders.js';
-import { makeInks, paintPicture } from '../../../viewer/ui/draw/paint.js';
-import { paintMap } from '../../../viewer/ui/views/map.js';
-import { paletteOf } from './draw/palette.mjs';
+import { createPictureOps } from '../../../../viewer/core/memory/pictures.js';
+import { atOnce, isWork } from '../../../../viewer/core/model/slices.js';
+import { groupRows, liveAt } from '../../../../viewer/core/memory/live.js';
+import { slotsOf } from '../../../../viewer/ui/draw/colours.js';
+import { subjectOf } from '../../../../viewer/ui/state/holders.js';
+import { makeInks, paintPicture } from '../../../../viewer/ui/draw/paint.js';
+import { paintMap } from '../../../../viewer/ui/views/map.js';
+import { paletteOf } from '../draw/palette.mjs';
 import { readPage } from './read_page.mjs';
 
 const ops = createPictureOps();

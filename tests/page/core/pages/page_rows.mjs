@@ -7,10 +7,10 @@
 // them; and `found`, the bytes alive that the search finds for the first rows, null where there is no
 // term.
 import { readFileSync } from 'node:fs';
-import { adjustAt } from '../../../viewer/core/memory/curves.js';
-import { grouping, groupRows, liveAt } from '../../../viewer/core/memory/live.js';
-import { parse, run } from '../../../viewer/core/memory/query.js';
-import { termOf } from '../../../viewer/ui/state/terms.js';
+import { adjustAt } from '../../../../viewer/core/memory/curves.js';
+import { grouping, groupRows, liveAt } from '../../../../viewer/core/memory/live.js';
+import { parse, run } from '../../../../viewer/core/memory/query.js';
+import { termOf } from '../../../../viewer/ui/state/terms.js';
 import { readPage } from './read_page.mjs';
 
 const FOUND = 12;

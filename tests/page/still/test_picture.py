@@ -31,7 +31,7 @@ def page_of(path, folder):
 
 
 def of_page(page, views):
-    done = subprocess.run(["node", ROOT / "tests/page/core/page_views.mjs", page],
+    done = subprocess.run(["node", ROOT / "tests/page/core/pages/page_views.mjs", page],
                           input=json.dumps(views).encode(), stdout=subprocess.PIPE, check=True, timeout=300)
     return done.stdout
 
