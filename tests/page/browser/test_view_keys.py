@@ -259,8 +259,8 @@ def test_keys_named_in_the_dialog_are_those_that_work(page):
     page.wait("document.getElementById('help').open")
     listed = page.ask("[...document.querySelectorAll('#help table:first-of-type tr')].flatMap((row) =>"
                       " [...row.querySelectorAll('kbd')].map((k) => k.textContent))")
-    table = ("? / N Shift+N 1 2 3 4 5 6 7 8 G Shift+G \u2190 \u2192 , . Space A J D L W I + = S K - \u2191 \u2193 Enter Delete Y P O"
-             " [ ] { } M Shift+M F Home U Backspace Shift+U X C Shift+C E Ctrl+P T Shift+K H Shift+W B Esc R F6").split()
+    table = ("? / N Shift+N 1 2 3 4 5 6 7 8 G Shift+G \u2190 \u2192 , . Space A J D L W I + = S K - \u2191 \u2193 Alt+\u2191 Alt+\u2193 Enter Delete Y P"
+             " O [ ] { } M Shift+M F Home U Backspace Shift+U X C Shift+C E Ctrl+P T Shift+K H Shift+W B Esc R F6").split()
     assert sorted(listed) == sorted(table)
 
 

@@ -175,12 +175,12 @@ def test_a_flame_graph_of_the_difference(browser, tmp_path):
     note = page.ask("(%s).querySelector('.note').textContent" % VIEW)
     assert note.endswith(": " + net) and net.startswith("+")
     assert note.startswith("event 3\u202f142 3.25 GiB \u2192 event 1\u202f435 10.75 GiB")
-    assert page.ask("(%s).querySelector('canvas').getAttribute('aria-label')" % VIEW) == "Flame graph, " + note
+    assert page.ask("(%s).querySelector('.flame canvas').getAttribute('aria-label')" % VIEW) == "Flame graph, " + note
     page.ask("(%s).querySelector('summary').click()" % VIEW)
     page.ask("(%s).querySelector('[role=treeitem]').open(true)" % VIEW)
     listed = page.ask("[...(%s).querySelectorAll('[role=treeitem] > span')].map((n) => n.textContent)" % VIEW)
     assert listed[0] == net + "  all" and len(listed) > 1
-    colour = page.ask("(() => { const c = (%s).querySelector('canvas'); return [...c.getContext('2d').getImageData("
+    colour = page.ask("(() => { const c = (%s).querySelector('.flame canvas'); return [...c.getContext('2d').getImageData("
                       "c.width - 30, 3, 1, 1).data].slice(0, 3); })()" % VIEW)
     grew = page.ask("getComputedStyle(document.documentElement).getPropertyValue('--grew')")
     assert colour == [int(grew.strip()[i:i + 2], 16) for i in (1, 3, 5)]

@@ -100,11 +100,13 @@ test('rows hold every range once and do not overlap', () => {
 /* Bytes of each pixel in use, mapped, and who is over the centre, by looking at each live block. */
 function plainPixel(model, map, tops, p, from, to) {
   const place = (lane, row) => tops[row] + (lane - map.rows[row].lane) * 512;
-  const got = { used: 0, mapped: 0, id: -1, range: -1 };
+  const got = { used: 0, mapped: 0, id: -1, range: -1, into: 0 };
   const centre = (from + to) / 2;
   const look = (at, bytes, key, which, i) => {
     got[key] += Math.max(0, Math.min(to, at + bytes) - Math.max(from, at));
-    if (at <= centre && centre < at + bytes) got[which] = i;
+    if (at > centre || centre >= at + bytes) return;
+    got[which] = i;
+    got.into = centre - at;
   };
   for (let i = 0; i < model.range.rows; i++) {
     if (model.range.born[i] > p || model.range.end[i] <= p || tops[map.rowOf[i]] < 0) continue;
@@ -120,10 +122,12 @@ function plainPixel(model, map, tops, p, from, to) {
 }
 
 function plainKind(model, map, p, pixel) {
-  const { born, end, wait } = model.alloc;
+  const { born, end, wait, bytes, pad } = model.alloc;
   if (pixel.id >= 0) {
     const r = pixel.id;
-    return wait[r] > 0 && p >= end[r] - wait[r] ? PLACE.pending : PLACE.used;
+    if (wait[r] > 0 && p >= end[r] - wait[r]) return PLACE.pending;
+    return pixel.into >= bytes[r] && blockBytes(model, r) - bytes[r] === pad?.[r] ? PLACE.slack :
+      PLACE.used;
   }
   if (pixel.range < 0) return PLACE.unmapped;
   const segment = model.range.segment[pixel.range];

@@ -3,7 +3,7 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { makeModel, manyModels, oracle } from './made/synthetic.mjs';
 import { sum } from './made/plain.mjs';
-import { flame, layout, SPECIAL, weightOf } from '../../../viewer/core/memory/tree.js';
+import { flame, layout, pathOf, SPECIAL, weightOf } from '../../../viewer/core/memory/tree.js';
 
 const WEIGHTS = ['bytes', 'count', 'byte_time'];
 
@@ -124,3 +124,35 @@ function interned(model) {
   model.stack.frame = model.stack.frame.map((f) => of[f]);
   return model;
 }
+
+test('what a mask matches of each node is the tree of those rows alone', () => {
+  for (const [name, model] of manyModels(4)) {
+    const rows = oracle(model).live(Math.floor(model.states / 2));
+    const mask = Uint8Array.from({ length: model.alloc.rows }, (_, r) => (r % 3 === 0 ? 1 : 0));
+    for (const root of ['caller', 'callee']) {
+      const tree = flame(model, rows, { root, mask });
+      const alone = flame(model, rows.filter((r) => mask[r]), { root });
+      const expected = new Map(pathsOf(alone).map((path, n) => [path, alone.total[n]]));
+      const got = pathsOf(tree).map((path, n) => [path, tree.matched[n]]).filter(([, v]) => v > 0);
+      assert.deepEqual(new Map(got.sort()), new Map([...expected].filter(([, v]) => v > 0).sort()),
+        name);
+    }
+    assert.equal(flame(model, rows).matched, null);
+  }
+});
+
+test('the path of an allocation is its stack, from either end', () => {
+  for (const [name, model] of manyModels(4)) {
+    const rows = oracle(model).live(Math.floor(model.states / 2));
+    for (const root of ['caller', 'callee']) {
+      const tree = flame(model, rows, { root });
+      for (const row of rows.slice(0, 20)) {
+        const path = pathOf(model, tree, row, { root });
+        const frames = framesOf(model, row);
+        if (root === 'callee') frames.reverse();
+        assert.deepEqual(path.map((n) => tree.frame[n]), frames, name);
+        path.forEach((n, k) => assert.equal(tree.parent[n], k ? path[k - 1] : 0, name));
+      }
+    }
+  }
+});

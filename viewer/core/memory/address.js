@@ -15,8 +15,10 @@ const EVENT_KINDS = ['segment_alloc', 'segment_free', 'segment_map', 'segment_un
 
 export const SEGMENT_FLAGS = { expandable: 1, graph: 2 };
 
-/** What the centre of a map pixel is.  `held` is free memory of a graph's private pool. */
-export const PLACE = { unmapped: 0, used: 1, pending: 2, returnable: 3, stranded: 4, held: 5 };
+/** What the centre of a map pixel is.  `held` is free memory of a graph's private pool, `slack`
+ * what a block has beyond its request. */
+export const PLACE = { unmapped: 0, used: 1, pending: 2, returnable: 3, stranded: 4, held: 5,
+  slack: 6 };
 
 /** Bytes of the block an allocation lies in; where unknown, its request rounded up. */
 export function blockBytes(model, row) {
@@ -294,7 +296,19 @@ function* paintAllocs(model, map, view, pixels, tops, firstOf, tally) {
   return to;
 }
 
-function placesOf(model, { shown, H }, ids, ranges, tally) {
+/* Whether the centre of pixel row y lies beyond the request of the allocation over it. */
+function slackTest({ alloc }, map, { bounds }, tops) {
+  const { pad, bytes, lane } = alloc;
+  if (!pad) return () => false;
+  return (r, y) => {
+    if (!(pad[r] > 0)) return false;
+    const row = map.rowOf[map.rangeOf[r]];
+    const at = tops[row] + (lane[r] - map.rows[row].lane) * UNIT;
+    return (bounds[y] + bounds[y + 1]) / 2 >= at + bytes[r];
+  };
+}
+
+function placesOf(model, { shown, H }, ids, ranges, tally, isSlack) {
   const W = shown.length;
   const { end, wait } = model.alloc;
   const { slotOf, held, live } = tally;
@@ -305,7 +319,7 @@ function placesOf(model, { shown, H }, ids, ranges, tally) {
       const range = ranges[i];
       if (r >= 0) {
         const pending = wait !== undefined && wait[r] > 0 && shown[c] >= end[r] - wait[r];
-        kinds[i] = pending ? PLACE.pending : PLACE.used;
+        kinds[i] = pending ? PLACE.pending : isSlack(r, y) ? PLACE.slack : PLACE.used;
       } else if (range >= 0) {
         const stranded = live[slotOf[range] * (W + 1) + c] > 0 ? PLACE.stranded : PLACE.returnable;
         kinds[i] = held[range] ? PLACE.held : stranded;
@@ -327,7 +341,8 @@ export function* mapWork(model, map, view) {
   yield;
   const tally = makeTally(model, under.ids, view.shown.length);
   const over = yield* paintAllocs(model, map, view, pixels, tops, firstOf, tally);
-  const kinds = placesOf(model, view, over.ids, under.ids, tally);
+  const kinds = placesOf(model, view, over.ids, under.ids, tally,
+    slackTest(model, map, pixels, tops));
   yield;
   const used = fractions(over, pixels);
   yield;

@@ -7,7 +7,7 @@ import { changedBar, momentsWork, toldEvents } from './moments.js';
 import { churnColumns, bornIn, survivors } from './range.js';
 import { diffRows, matched } from './diff.js';
 import { expressionsOf, parse, run } from './query.js';
-import { SPECIAL, flame, layout } from './tree.js';
+import { SPECIAL, flame, layout, pathOf } from './tree.js';
 import { treeDiff } from './treediff.js';
 import { bandWork, groupSumsWork, groupsWork, stackWork } from './raster.js';
 import { strides } from '../model/slices.js';
@@ -344,15 +344,21 @@ function wordsOf(model, made, n) {
     file: string[frame.file[f]], line: frame.line ? frame.line[f] : 0, own: isOwn(model, f) };
 }
 
-/* {of, state, a, b, sites, weight, root, library, query, only, without, width, top}: the tree and
- * its cells; of: cursor, peak, leaks (what steps left at those sites), survivors or churn of the
- * states a to b, or diff, then a and b are {file, dev, state}: cells have `a` and `b` too. */
+/* {of, state, a, b, sites, weight, root, library, query, only, without, width, top, row}: the
+ * tree and its cells, with what of each a query matches, unless `only` leaves just that; `path`
+ * is that of allocation `row`; of: cursor, peak, leaks (what steps left at those sites),
+ * survivors or churn of the states a to b, or diff, then a and b are {file, dev, state}: cells
+ * have `a` and `b` too. */
+function treeOptions({ model }, { weight, root, library }) {
+  return { weight, root, hide: library === false ? hiddenFrames(model) : null };
+}
+
 function treeOf(d, rows, args) {
   const { model } = d;
-  const options = { weight: args.weight, root: args.root,
-    hide: args.library === false ? hiddenFrames(model) : null };
-  const mask = both(leftOf(d, args.without).stays, args.only ? maskOf(d, args) : null);
-  return flame(model, mask ? rows.filter((row) => mask[row]) : rows, options);
+  const found = maskOf(d, args);
+  const mask = both(leftOf(d, args.without).stays, args.only ? found : null);
+  return flame(model, mask ? rows.filter((row) => mask[row]) : rows,
+    { ...treeOptions(d, args), mask: args.only ? null : found });
 }
 
 function cellsOf(made, { width = 1000, top = 0 }) {
@@ -361,8 +367,10 @@ function cellsOf(made, { width = 1000, top = 0 }) {
 
 function tree(d, args) {
   const made = treeOf(d, rowsOf(d, args), args);
-  return { ...made, cells: cellsOf(made, args).map((cell) =>
-    ({ ...cell, ...wordsOf(d.model, made, cell.node) })) };
+  const { row = null } = args;
+  return { ...made, path: row === null ? [] : pathOf(d.model, made, row, treeOptions(d, args)),
+    cells: cellsOf(made, args).map((cell) =>
+      ({ ...cell, ...wordsOf(d.model, made, cell.node) })) };
 }
 
 function treeOfDiff(devices, args) {

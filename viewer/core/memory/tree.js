@@ -118,9 +118,24 @@ function totals(parent, self) {
   return total;
 }
 
+/* What of each node's weight is of the rows that `mask` has, by node; null without a mask. */
+function matchedOf(model, rows, { weight = 'bytes', mask }, node, { parent, special }) {
+  if (!mask) return null;
+  const { value, before } = byStack(model, rows.filter((row) => mask[row]), weight);
+  const self = new Float64Array(parent.length);
+  for (let s = 1; s < node.length; s++) self[node[s]] += value[s];
+  special.forEach((kind, n) => {
+    if (kind === SPECIAL.before) self[n] += before[0];
+    else if (kind === SPECIAL.unknown) self[n] += value[0] - before[0];
+  });
+  return totals(parent, self);
+}
+
 /** The tree of `rows`.  weight: bytes, count, byte_time (microseconds); root: caller
- * or callee; hide: Uint8Array of frames to leave out. */
-export function flame(model, rows, { weight = 'bytes', root = 'caller', hide = null } = {}) {
+ * or callee; hide: Uint8Array of frames to leave out; mask: `matched` is what of each node is of
+ * its rows. */
+export function flame(model, rows, options = {}) {
+  const { weight = 'bytes', root = 'caller', hide = null } = options;
   const got = byStack(model, rows, weight);
   const { nodes, child } = makeNodes();
   const node = (root === 'callee' ? placeUp : placeDown)(model, got.count, hide, child);
@@ -138,7 +153,26 @@ export function flame(model, rows, { weight = 'bytes', root = 'caller', hide = n
     self: Float64Array.from(nodes.self),
     total: totals(parent, nodes.self),
     count: totals(parent, nodes.count),
+    matched: matchedOf(model, rows, options, node, nodes),
   };
+}
+
+/** The nodes of a tree along the stack of allocation `row`, the root's child first. */
+export function pathOf(model, tree, row, { root = 'caller', hide = null } = {}) {
+  const { caller, frame } = model.stack;
+  const frames = [];
+  for (let s = model.alloc.stack?.[row] ?? 0; s > 0; s = caller[s]) {
+    if (!hide || !hide[frame[s]]) frames.push(frame[s]);
+  }
+  if (root !== 'callee') frames.reverse();
+  const path = [];
+  // A child's number is above its parent's, so one pass is enough.
+  for (let n = 1, at = 0; n < tree.nodes && path.length < frames.length; n++) {
+    if (tree.parent[n] !== at || tree.special[n] || tree.frame[n] !== frames[path.length]) continue;
+    path.push(n);
+    at = n;
+  }
+  return path;
 }
 
 /** A function from a node to its children. */
@@ -158,8 +192,8 @@ function sumOf(values, nodes) {
 
 /** The cells of a tree in `width` pixels: { node, depth, x, w, merged, total }, by depth and then
  * x, the heaviest child first.  Children narrower than a pixel are one cell: `merged` is how many
- * there are (0 in an ordinary cell), `total` their weight (of a difference `a` and `b` too), `node`
- * the first of them. */
+ * there are (0 in an ordinary cell), `total` their weight (`matched`, `a` and `b` where the tree
+ * has them too), `node` the first of them. */
 export function layout(tree, width, top = 0) {
   const { total } = tree;
   const scale = total[top] > 0 ? width / total[top] : 0;
@@ -182,6 +216,7 @@ export function layout(tree, width, top = 0) {
     const rest = sumOf(total, under);
     if (rest <= 0) continue;
     cells.push({ node: list[at], depth, x, w: rest * scale, merged: under.length, total: rest,
+      ...(tree.matched ? { matched: sumOf(tree.matched, under) } : null),
       ...(tree.a ? { a: sumOf(tree.a, under), b: sumOf(tree.b, under) } : null) });
   }
   return cells;

@@ -115,12 +115,17 @@ export function drawCursor(g, px, box, palette) {
   line(g, at, box.top, at, box.top + box.height, palette.text);
 }
 
+/** A selection: its ends, what lies outside a little paler; inside every colour stays its own. */
 export function drawSpan(g, x1, x2, box, palette) {
   const a = Math.max(box.left, Math.min(x1, x2));
   const b = Math.min(box.left + box.width, Math.max(x1, x2));
   if (b <= a) return;
-  g.fillStyle = palette.wash;
-  g.fillRect(a, box.top, b - a, box.height);
+  g.save();
+  g.fillStyle = palette.ground;
+  g.globalAlpha = 0.3;
+  g.fillRect(box.left, box.top, a - box.left, box.height);
+  g.fillRect(b, box.top, box.left + box.width - b, box.height);
+  g.restore();
   line(g, Math.round(a) + 0.5, box.top, Math.round(a) + 0.5, box.top + box.height, palette.focus);
   line(g, Math.round(b) - 0.5, box.top, Math.round(b) - 0.5, box.top + box.height, palette.focus);
 }

@@ -3,7 +3,7 @@ import { byId } from '../draw/dom.js';
 import { columnOf } from '../draw/picture.js';
 import { actionOf, widgets } from '../state/keys.js';
 import { marked } from '../state/marks.js';
-import { panned, revealed, zoomed } from '../state/span.js';
+import { panned, revealed, zoomed, zoomedY } from '../state/span.js';
 import { stackText } from './details.js';
 import { nextList } from './listing.js';
 import { nextGrouping } from './panels.js';
@@ -20,6 +20,17 @@ function zoomPoint({ x, at }) {
 function zoomBy({ store }, by) {
   const state = store.get();
   store.jump({ x: zoomed(state.x, by, zoomPoint(state), store.limits()) });
+}
+
+/** The memory axis about its middle. */
+function zoomYBy({ store, stage, recording, status }, by) {
+  const plot = stage.plot();
+  if (!plot || plot.own) {
+    status.note('this view has no memory axis');
+    return;
+  }
+  const y = plot.yNow();
+  store.jump({ y: zoomedY(y, by, (y.from + y.to) / 2, recording.lowest()) });
 }
 
 /** One column when several states share one, else one state. */
@@ -161,6 +172,7 @@ function perform(on, action, event) {
     play: () => on.film.toggle(),
     'pan-left': () => pan(-0.1), 'pan-right': () => pan(0.1),
     'zoom-in': () => zoomBy(on, factor), 'zoom-out': () => zoomBy(on, 1 / factor),
+    'zoom-y-in': () => zoomYBy(on, factor), 'zoom-y-out': () => zoomYBy(on, 1 / factor),
     peel: () => on.peel.toggle(event.target),
     up: () => moveBand(on, 1), down: () => moveBand(on, -1), pin: () => pointer.pinPassing(),
     'fit-y': () => store.jump({ y: { from: 0, to: null } }),

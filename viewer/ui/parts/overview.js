@@ -2,7 +2,7 @@
 import { windowOf } from '../../core/memory/curves.js';
 import { el, perFrame } from '../draw/dom.js';
 import { prepare } from '../draw/draw.js';
-import { boxOf, drawSkyline, scaleOf } from './skyline.js';
+import { boxOf, drawSkyline, eventsWords, scaleOf } from './skyline.js';
 
 const edge = 6;
 const slop = 3;
@@ -29,11 +29,13 @@ function isWhole({ store, recording }) {
 }
 
 function draw(strip) {
-  const { host, canvas, recording } = strip;
+  const { host, canvas, recording, store } = strip;
   host.hidden = isWhole(strip);
   const { clientWidth, clientHeight } = host;
   // Before there is a cover there is nothing to draw an axis for.
   if (!recording.cover().ops.length || !clientWidth) return;
+  canvas.setAttribute('aria-label', 'Memory over the whole recording' +
+    (store.get().x.mode === 'time' ? `, ${eventsWords}` : ''));
   drawSkyline(prepare(canvas, clientWidth, clientHeight), strip, strip.box(), brushOf(strip));
 }
 

@@ -7,6 +7,8 @@ import { withoutText } from '../draw/text.js';
 
 const margin = { left: 66, right: 118, top: 8, bottom: 34, phases: 12 };
 const wide = 700;
+/** What the strip says of its axis, where the plot is in time. */
+export const eventsWords = 'in events';
 /** Pixels of a mark below which it fades, and those that the number of a step takes. */
 
 /** Where the curves lie in a canvas; `phases`: a row of them is below. */
@@ -177,7 +179,7 @@ function drawFlags(g, cover, x, b, palette, at) {
 /** Draws all of it on `g`, an empty canvas; `brush` { from, to } in states, or null. */
 export function drawSkyline(g, { store, recording, look }, b, brush) {
   const cover = recording.left();
-  const { without, at } = store.get();
+  const { without, at, x: axis } = store.get();
   const palette = look.palette();
   const capacity = recording.capacity();
   const y = { from: lowOf(cover), to: topOf(cover, capacity) };
@@ -191,6 +193,10 @@ export function drawSkyline(g, { store, recording, look }, b, brush) {
   if (capacity) drawCapacity(g, capacity, y, b, palette);
   if (!b.small) drawMarks(g, cover, x, b, palette);
   drawFlags(g, cover, x, b, palette, at);
+  if (axis.mode === 'time') {
+    align(g, 'right', 'top');
+    label(g, eventsWords, b.left + b.width - 4, b.top + 2, palette);
+  }
   if (!without) return;
   align(g, 'left', 'top');
   label(g, withoutText(without), b.left + 6, b.top + 18, palette);

@@ -22,6 +22,8 @@ export const table = [
   ['down', ['ArrowDown'], 'band below at the cursor'],
   ['pin', ['Enter'], 'pin the band at the cursor'],
   ['peel', ['Delete'], 'take out the row of Who in focus, or its largest; put it back'],
+  ['zoom-y-in', ['Alt+ArrowUp'], 'zoom in on the memory axis'],
+  ['zoom-y-out', ['Alt+ArrowDown'], 'zoom out on the memory axis'],
   ['fit-y', ['y'], 'fit the memory axis'],
   ['peak', ['p'], 'peak, then the next peaks'],
   ['oom', ['o'], 'next failed allocation'],
@@ -63,6 +65,9 @@ const ownKeys = new Set(['Enter', 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRig
  * and whether single keys are on.
  */
 export function actionOf(event, place) {
+  if (event.altKey && !event.ctrlKey && !event.metaKey && !place.field) {
+    return byKey.get('Alt+' + event.key) || null;
+  }
   if (event.ctrlKey || event.altKey || event.metaKey) {
     return event.key === 'p' && !event.altKey ? 'print' : null;
   }
@@ -76,7 +81,7 @@ export function actionOf(event, place) {
 /** Keys as they are printed: `Shift+G`, `\u2190`. */
 export function keyNames(keys) {
   const arrows = { ArrowLeft: '\u2190', ArrowRight: '\u2192', ArrowUp: '\u2191',
-    ArrowDown: '\u2193',
+    ArrowDown: '\u2193', 'Alt+ArrowUp': 'Alt+\u2191', 'Alt+ArrowDown': 'Alt+\u2193',
     Escape: 'Esc', ' ': 'Space' };
   return keys.map((key) => arrows[key] ||
     (/^[A-Z]$/.test(key) ? 'Shift+' + key : /^[a-z]$/.test(key) ? key.toUpperCase() : key));

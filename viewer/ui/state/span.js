@@ -41,6 +41,12 @@ export function zoomed(x, factor, middle, limits) {
   return limitX({ ...x, from, to }, limits);
 }
 
+/** The memory axis, zoomed by `factor` about `middle`, no lower than `lowest`. */
+export function zoomedY(y, factor, middle, lowest) {
+  return { from: Math.max(lowest, middle - (middle - y.from) / factor),
+    to: middle + (y.to - middle) / factor };
+}
+
 export function panned(x, share, limits) {
   const by = (x.to - x.from) * share;
   const least = x.mode === 'events' ? Math.sign(by) * Math.max(1, Math.abs(by)) : by;

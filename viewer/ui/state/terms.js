@@ -5,18 +5,28 @@ const keyOf = { line: 'line', category: 'cat', owner: 'owner', module: 'module',
   name: 'name', path: 'path', birth: 'cat' };
 const lists = ['cat', 'phase', 'pool', 'stream'];
 
+function quoted(text) {
+  return /^[\w.:-]+$/.test(text) ? text : '"' + text.replaceAll('"', ' ') + '"';
+}
+
 /** The search term for one group of a grouping, { name, site } or its name alone; empty where there
  * is none.  Several sites may bear one name, and are told apart by their numbers. */
 export function termOf(by, group) {
   const key = keyOf[by];
   const { name, site } = typeof group === 'object' && group ? group : { name: group };
   if (!key || name === undefined || name === null) return '';
-  const text = (site ? `#${site} ` : '') + String(name).replaceAll('"', ' ');
-  const plain = /^[\w.:-]+$/.test(text);
-  return `${key}${lists.includes(key) ? ':' : '='}${plain ? text : `"${text}"`}`;
+  return `${key}${lists.includes(key) ? ':' : '='}${quoted((site ? `#${site} ` : '') + name)}`;
 }
 
 /** The search term for the line of a program, or the size of what has none. */
 export function lineTerm(name) {
   return termOf(/^size:\d+$/.test(name) ? 'site' : 'line', name);
+}
+
+/** The search terms for a frame { name, file, line }; empty for what is none. */
+export function frameTerms({ name, file, line, merged }) {
+  if (merged || !line && !file) return '';
+  const base = file.slice(file.lastIndexOf('/') + 1);
+  return [`fn:${quoted(name)}`, base && base !== '??' && `file:${quoted(base)}`,
+    line > 0 && `line:${line}`].filter(Boolean).join(' ');
 }

@@ -53,6 +53,19 @@ async function setAxis({ store, ask, recording, stage, note }, mode) {
   }
 }
 
+/** The cursor in the middle of what is in sight, which keeps its width. */
+async function showCursor({ store, ask }) {
+  const { x, at } = store.get();
+  let middle = at;
+  if (x.mode === 'time') {
+    const got = await ask('range', { a: at, b: at, by: 'category' });
+    if (!got || !got.times) return;
+    [middle] = got.times;
+  }
+  const half = (x.to - x.from) / 2;
+  store.jump({ x: { mode: x.mode, from: middle - half, to: middle + half } });
+}
+
 /** `found`: { id } of an allocation; it is pinned as well. */
 async function zoomToLife({ store, ask, recording }, found) {
   if (!found || found.id < 0 || found.id === null) return;
@@ -91,6 +104,7 @@ export function createTravel({ store, ask, recording, stage, note }) {
     setCursor: (p, following) => setCursor(travel, p, following),
     goTo: (p) => goTo(travel, p),
     wholeX: () => wholeX(travel),
+    showCursor: () => showCursor(travel),
     setAxis: (mode) => setAxis(travel, mode),
     zoomToLife: (found) => zoomToLife(travel, found),
     zoomToSelection: () => zoomToSelection(travel),

@@ -1,15 +1,19 @@
-// flame.js - an icicle of bytes by stack: controls, cells and zoom.
-import { bytes, count, share } from '../../core/model/human.js';
+// flame.js - an icicle of bytes by stack: controls, cells, zoom, and the frame that is searched.
+import { bytes, count, ratio, share } from '../../core/model/human.js';
 import { button, choice, el, fill, perFrame } from '../draw/dom.js';
 import { align, prepare } from '../draw/draw.js';
 import { hatch } from '../draw/paint.js';
 import { baseName, eventName, shortened, withoutText } from '../draw/text.js';
 import { isPart } from '../state/span.js';
+import { frameTerms } from '../state/terms.js';
 import { findingsOf } from '../state/told.js';
+import { nextCell } from './cells.js';
 import { leaksOf } from './leaks.js';
+import { createStrip } from './strip.js';
 import { createTwin } from './twin.js';
 
 const rowHeight = 20;
+const markHeight = 4;
 const sets = [['cursor', 'live at the cursor'], ['peak', 'live at the peak'],
   ['leaks', 'leaks'],
   ['survivors', 'survivors of the range'], ['churn', 'churn of the range'],
@@ -52,6 +56,27 @@ function coloursOf(palette, cell) {
   return [tintOf(palette, cellName(cell)), palette.text];
 }
 
+/** What of a cell a search matches. */
+function matchedOf({ tree }, cell) {
+  return tree.matched ? cell.matched ?? tree.matched[cell.node] : 0;
+}
+
+/** What a search matches of a cell, as a share of its lower edge. */
+function drawMatched(g, flame, cell, y, w) {
+  const matched = matchedOf(flame, cell);
+  if (!(matched > 0)) return;
+  g.fillStyle = flame.look.palette().match;
+  g.fillRect(cell.x, y + rowHeight - 1 - markHeight, w * Math.min(1, matched / cell.total),
+    markHeight);
+}
+
+function outline(g, cell, colour) {
+  g.lineWidth = 2;
+  g.strokeStyle = colour;
+  g.strokeRect(cell.x + 1, cell.depth * rowHeight + 1, Math.max(1, cell.w - 3), rowHeight - 3);
+  g.lineWidth = 1;
+}
+
 function drawCell(g, flame, cell) {
   const palette = flame.look.palette();
   const y = cell.depth * rowHeight;
@@ -59,6 +84,7 @@ function drawCell(g, flame, cell) {
   const [fillStyle, ink] = coloursOf(palette, cell);
   g.fillStyle = fillStyle;
   g.fillRect(cell.x, y, w, rowHeight - 1);
+  drawMatched(g, flame, cell, y, w);
   if (cell.merged) hatch(g, cell.x, y, w, rowHeight - 1, palette.hatch, 4);
   if (cell.merged || cell.w < 30) return;
   g.fillStyle = ink;
@@ -82,7 +108,12 @@ function drawCanvas(flame) {
 
 function drawCells(g, flame) {
   align(g, 'left', 'middle');
-  for (const cell of flame.tree.cells) drawCell(g, flame, cell);
+  const { cells, path } = flame.tree;
+  const palette = flame.look.palette();
+  const pinned = new Set(path);
+  for (const cell of cells) drawCell(g, flame, cell);
+  for (const cell of cells) if (pinned.has(cell.node)) outline(g, cell, palette.focus);
+  if (cells[flame.walked]) outline(g, cells[flame.walked], palette.text);
 }
 
 /** The way from the root to what is zoomed to. */
@@ -92,8 +123,18 @@ function drawCrumbs(flame) {
   for (let n = top; n; n = tree.parent[n]) path.unshift(n);
   crumbs.hidden = path.length === 0;
   fill(crumbs, path.length ? [0, ...path].map((n) =>
-    button(shortened(names.get(n) || 'all', 40), () => zoomTo(flame, n), { class: 'link' })) :
+    button(shortened(names.has(n) ? cellName(names.get(n), baseName) : 'all', 40), () =>
+      choose(flame, names.get(n) ?? { node: n }), { class: 'link' })) :
     null);
+}
+
+/** What a search matches of all, once: what lies under several matches is counted in one. */
+function matchText({ tree, store, ...flame }) {
+  const { query, only } = store.get();
+  if (!query) return '';
+  if (!tree.matched) return only || tree.a ? ' of what the filter matches' : '';
+  const [found] = tree.matched;
+  return `, matched ${amount(flame, found)}, ${share(ratio(found, tree.total[0]))}`;
 }
 
 function draw(flame) {
@@ -103,24 +144,30 @@ function draw(flame) {
     tree.total[0] ? amount(flame, tree.total[0]) + ' = 100 %' : 'none';
   drawCanvas(flame);
   canvas.setAttribute('aria-label', `Flame graph, ${all}`);
-  const { query, without } = store.get();
-  fill(total, all + (query ? ' of what the filter matches' : '') +
+  const { without } = store.get();
+  fill(total, all + matchText(flame) +
     (flame.chosen.of === 'diff' ? '' : withoutText(without, ' ')) +
     (flame.chosen.of === 'leaks' && isPart(recording.cover()) ? ' at the last event held' : ''));
   drawCrumbs(flame);
 }
 
 function update(flame) {
-  const { store, recording, compared, chosen, top, asker } = flame;
-  const { at, range, query, without, file, dev } = store.get();
+  const { store, recording, compared, chosen, asker } = flame;
+  const { at, range, query, only, without, file, dev, sel } = store.get();
   const { a, b } = range || { a: 0, b: recording.cover().states - 1 };
   const width = Math.max(100, flame.box.clientWidth - 16);
   chosen.of = flame.of.select.value = flame.subject.of;
   const differs = chosen.of === 'diff';
   const sites = chosen.of === 'leaks' ? leaksOf(findingsOf(recording.head, store.get()))
     .map(({ evidence }) => evidence.culprit) : undefined;
-  const args = { ...chosen, ...(differs ? null : { state: at, a, b }), sites, query,
-    only: query !== '', without: differs ? null : without, width, top };
+  const subject = { ...chosen, ...(differs ? null : { state: at, a, b }), sites,
+    without: differs ? null : without };
+  const tree = JSON.stringify([subject, file, dev, differs && compared.key(), only && query]);
+  // Nodes are of one tree.
+  if (tree !== flame.treeKey) leave(flame, tree);
+  flame.strip.update();
+  const args = { ...subject, query, only: query !== '' && (only || differs), width,
+    top: flame.top, row: differs ? null : sel?.id ?? flame.passing() };
   if (!asker.isNew([args, file, dev, differs && compared.key()])) {
     flame.soon();
     return;
@@ -128,6 +175,12 @@ function update(flame) {
   flame.wanted++;
   if (differs) askDiff(flame, args).catch(flame.status.failed);
   else asker.ask('tree', args, (got) => show(flame, got, null));
+}
+
+/** From the zoom and the cell of a tree that is no longer shown. */
+function leave(flame, treeKey) {
+  Object.assign(flame, { treeKey, top: 0, walked: -1 });
+  flame.names.clear();
 }
 
 async function askDiff(flame, args) {
@@ -141,15 +194,66 @@ async function askDiff(flame, args) {
 
 function show(flame, tree, ends) {
   Object.assign(flame, { tree, ends });
-  if (flame.top >= tree.parent.length) flame.top = 0;
-  for (const cell of tree.cells) if (!cell.merged) flame.names.set(cell.node, cellName(cell));
+  for (const cell of tree.cells) if (!cell.merged) flame.names.set(cell.node, cell);
+  if (flame.walked >= tree.cells.length) flame.walked = -1;
   flame.twin.draw(tree, (cell) => `${weightText(flame, cell)}  ${cellName(cell)}`);
   flame.soon();
 }
 
 function zoomTo(flame, node) {
   flame.top = node;
+  flame.walked = flame.walked < 0 ? -1 : 0;
   update(flame);
+}
+
+/** A frame is zoomed to, and searched wherever allocations are shown. */
+function choose(flame, cell) {
+  if (cell.merged) return;
+  zoomTo(flame, cell.node);
+  const query = cell.name ? frameTerms(cell) : '';
+  if (query !== flame.store.get().query && (query || !cell.node)) flame.find(query, false);
+}
+
+/** Back to the caller of what is zoomed to; false where that is all. */
+function zoomOut(flame) {
+  const { tree, top, names } = flame;
+  if (!tree || !top) return false;
+  const above = tree.parent[top];
+  choose(flame, names.get(above) ?? { node: above });
+  return true;
+}
+
+/** Says a cell in passing, and lights up what it holds. */
+function pass(flame, cell) {
+  flame.status.say(cell ? textOf(flame, cell) : '');
+  flame.strip.pass(cell ? frameTerms(cell) : '');
+}
+
+/** The cell with the focus of the keys. */
+function walk(flame, key) {
+  const { tree, status } = flame;
+  flame.walked = nextCell(tree, flame.walked, key);
+  const cell = tree.cells[flame.walked];
+  pass(flame, cell);
+  status.speak(() => textOf(flame, cell));
+  flame.soon();
+  flame.box.parentNode.scrollTop = Math.max(0, (cell.depth - 3) * rowHeight);
+}
+
+/** Does what a key means to the picture; false where that is nothing. */
+function actedOn(flame, key) {
+  if (key.startsWith('Arrow')) walk(flame, key);
+  else if (key === 'Backspace' || key === 'Escape') return zoomOut(flame);
+  else if (key === 'Enter' && flame.walked >= 0) choose(flame, flame.tree.cells[flame.walked]);
+  else return false;
+  return true;
+}
+
+function hearKey(flame, event) {
+  if (!flame.tree || event.ctrlKey || event.altKey || event.metaKey) return;
+  if (!actedOn(flame, event.key)) return;
+  event.preventDefault();
+  event.stopPropagation();
 }
 
 function cellAt({ canvas, tree }, event) {
@@ -169,25 +273,30 @@ function changeText(flame, cell) {
     weightText(flame, cell);
 }
 
+/** What is said of a cell; of its file the name alone, so that a long path leaves room. */
 function textOf(flame, cell) {
-  if (cell.a !== undefined) return `${cellName(cell)}: ${changeText(flame, cell)}`;
+  const name = cellName(cell, baseName);
+  if (cell.a !== undefined) return `${name}: ${changeText(flame, cell)}`;
   const all = flame.tree.total[0];
-  return `${cellName(cell)}: ${amount(flame, cell.total)}, ${share(cell.total / all)} of ` +
+  return `${name}: ${amount(flame, cell.total)}, ${share(cell.total / all)} of ` +
     amount(flame, all);
 }
 
 function listen(flame) {
-  const { canvas, status } = flame;
-  canvas.addEventListener('pointermove', (event) => {
-    const cell = cellAt(flame, event);
-    status.say(cell ? textOf(flame, cell) : '');
+  const { canvas, box } = flame;
+  let clicked = null;   // by the first click of a pair, and what was zoomed to before it
+  canvas.addEventListener('pointermove', (event) => pass(flame, cellAt(flame, event)));
+  canvas.addEventListener('pointerleave', () => pass(flame, null));
+  canvas.addEventListener('click', (event) => {
+    if (event.detail > 1) return;
+    clicked = { cell: cellAt(flame, event), top: flame.top };
+    if (clicked.cell) choose(flame, clicked.cell);
   });
-  canvas.addEventListener('pointerleave', () => status.say(''));
-  canvas.addEventListener('dblclick', (event) => {
-    const cell = cellAt(flame, event);
-    if (!cell || cell.merged) return;
-    zoomTo(flame, cell.node === flame.top ? flame.tree.parent[cell.node] : cell.node);
+  canvas.addEventListener('dblclick', () => {
+    const { cell, top } = clicked;
+    if (cell && !cell.merged && cell.node === top) zoomOut(flame);
   });
+  box.addEventListener('keydown', (event) => hearKey(flame, event));
 }
 
 /** The controls above: what is weighed, how, from which end, and with which frames. */
@@ -209,31 +318,43 @@ function controls(flame) {
     pick('root', roots, 'root'), el('label', null, hide, ' hide library'), flame.total);
 }
 
-/** `subject`: { of } what the graph is of, which other views choose too. */
+/** `subject`: { of } what the graph is of, which other views choose too; `find(query, only)`;
+ * `passing()`: the allocation that is pointed at, or null. */
 export function createFlame(host, { store, recording, look, compared, status, newAsker,
-  subject }) {
+  subject, find, passing }) {
   const canvas = el('canvas', { role: 'img' });
   const box = el('div', { class: 'plot flame', tabindex: 0, role: 'group',
-    'aria-label': 'Flame graph' }, canvas);
+    'aria-label': 'Flame graph: arrow keys walk the cells, Enter zooms, Backspace leads back' },
+  canvas);
   const flame = {
-    store, recording, look, compared, status, subject, canvas, box, twin: createTwin(),
+    store, recording, look, compared, status, subject, find, passing, canvas, box,
+    twin: createTwin((cell) => choose(flame, cell), () => zoomOut(flame)),
+    strip: createStrip({ store, recording, look, newAsker }),
     crumbs: el('div', { class: 'bar', 'aria-label': 'Zoomed to' }),
     total: el('span', { class: 'note' }),
     chosen: { of: 'cursor', weight: 'bytes', root: 'caller', library: false },
     tree: null,         // what the engine answered
     ends: null,         // of a difference, what is compared
+    treeKey: '',        // what that follows from
     top: 0,             // the node that is zoomed to
-    names: new Map(),   // of nodes, those that were cells once
+    walked: -1,         // the cell with the focus of the keys
+    names: new Map(),   // the cells of nodes that were shown once
     asker: newAsker(),
     wanted: 0,          // counts the questions, as what is compared is not known at once
     soon: perFrame(() => draw(flame)),
   };
   const scroll = el('div', { class: 'scroll' }, box, el('details', { class: 'twin' },
     el('summary', { text: 'as a list' }), flame.twin.node));
-  host.append(controls(flame), flame.crumbs, scroll);
+  host.append(controls(flame), flame.crumbs, flame.strip.node, scroll);
   listen(flame);
   new ResizeObserver(() => update(flame)).observe(scroll);
-  return { update: () => update(flame), redraw: () => draw(flame), forget: flame.asker.forget,
+  return { update: () => update(flame), redraw: () => {
+    flame.strip.redraw();
+    draw(flame);
+  }, forget: () => {
+    flame.asker.forget();
+    flame.strip.forget();
+  },
     drawing: () => flame.tree && { width: box.clientWidth, height: box.clientHeight,
       draw: (g) => drawCells(g, flame) } };
 }

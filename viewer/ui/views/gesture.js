@@ -1,6 +1,6 @@
 // gesture.js - mouse, pen, wheel and fingers on a plot, turned into actions of the store.
 import { xScale, yScale } from '../draw/draw.js';
-import { panned, zoomed } from '../state/span.js';
+import { panned, zoomed, zoomedY } from '../state/span.js';
 
 const slop = 4;
 const longPress = 500;
@@ -58,8 +58,7 @@ function zoomX(hand, x, factor, px) {
 function zoomY(hand, factor, py) {
   const y = hand.plot.yNow();
   const middle = yScale(y, hand.plot.box()).at(py);
-  change(hand, { y: { from: Math.max(hand.recording.lowest(), middle - (middle - y.from) / factor),
-    to: middle + (y.to - middle) / factor } });
+  change(hand, { y: zoomedY(y, factor, middle, hand.recording.lowest()) });
 }
 
 function wheel(hand, event) {

@@ -14,6 +14,9 @@ const PENDING = 2;
 const RETURNABLE = 3;
 const STRANDED = 4;
 const HELD = 5;
+const SLACK = 6;
+/** How much of its colour a block has beyond its request. */
+const slackPart = 0.45;
 
 function mixed(colour, under, part) {
   let out = 255 << 24;
@@ -54,7 +57,7 @@ export function paintMap(picture, inks, palette) {
         continue;
       }
       const colour = inks.colour[group[i] * 2 + (mark[i] & 1)];
-      const part = Math.min(1, Math.max(0.15, used[i]));
+      const part = Math.min(1, Math.max(0.15, used[i])) * (kind === SLACK ? slackPart : 1);
       pixels[i] = kind === PENDING && ((x + y) % 5 === 0 || (x - y) % 5 === 0) ? ground :
         mixed(colour, under, part);
     }

@@ -123,11 +123,16 @@ function drawChurn({ g, box: b, palette, picture }) {
   g.fillText('churn', b.left - 6, top + churnHeight / 2);
 }
 
+/** What is selected, beneath all words. */
+function drawSpans({ g, plot, box, state, palette }) {
+  const { pixelOf, selected } = plot;
+  if (selected) drawSpan(g, selected[0], selected[1], box, palette);
+  else if (state.range) drawSpan(g, pixelOf(state.range.a), pixelOf(state.range.b), box, palette);
+}
+
 function drawSelections(scene) {
   const { g, plot, box, state, palette, picture } = scene;
   const { pixelOf } = plot;
-  if (state.range) drawSpan(g, pixelOf(state.range.a), pixelOf(state.range.b), box, palette);
-  if (plot.selected) drawSpan(g, plot.selected[0], plot.selected[1], box, palette);
   state.marks.forEach((p, i) =>
     drawFlag(g, pixelOf(p), box.top, i ? 'B' : 'A', palette.focus, palette, box));
   if (!picture || plot.op === 'groups') return;
@@ -212,6 +217,7 @@ export function drawOver(g, plot) {
   const scene = sceneOf(plot, g);
   const { box, y, palette, picture } = scene;
   const memory = !plot.options.drawY;
+  drawSpans(scene);
   drawAxes(scene);
   if (memory) {
     drawBands(scene, bandsTop(plot));

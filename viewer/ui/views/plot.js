@@ -9,7 +9,9 @@ import { areasOf } from '../draw/svg.js';
 import { eventName, shown, withoutText } from '../draw/text.js';
 import { gestures } from './gesture.js';
 import { plainBy } from '../state/holders.js';
+import { createAway } from './away.js';
 import { drawBackdrop } from './backdrop.js';
+import { createHandle } from './handle.js';
 import { boxOf, drawOver, markAt, sceneOf } from './overlay.js';
 
 /** Allocations that are laid out, those of each column counted. */
@@ -128,6 +130,7 @@ function compose(plot) {
   if (picture && picture.x.mode === state.x.mode) drawPicture(g, plot, state.x);
   for (const named of [canvas, node]) named.setAttribute('aria-label', nameOf(plot));
   node.dataset.box = Object.values(plot.box()).join(' ');
+  for (const part of plot.parts) part.draw();
   redrawOver(plot);
 }
 
@@ -293,6 +296,7 @@ export function createPlot(host, { store, ask, recording, look, stage, pointer, 
       plot.picture = null;
     },
   };
+  plot.parts = [createAway(plot, travel), ...(plot.own ? [] : [createHandle(plot)])];
   // Called between layout and paint, so that no frame shows a stretched canvas.
   new ResizeObserver(refresh).observe(node);
   gestures(over, plot, { store, recording, pointer, travel, settings });

@@ -21,7 +21,8 @@ function isOpen(node) {
   return node.getAttribute('aria-expanded') === 'true';
 }
 
-/** A row; those below it are made when it is opened.  `textOf(cell)`: what a row says. */
+/** A row; those below it are made when it is opened.  `textOf(cell)`: what a row says; `node.cell`
+ * is what it is of. */
 function item(cell, lists, level, textOf) {
   const below = (!cell.merged && lists.get(cell.node)) || [];
   const node = el('li', { role: 'treeitem', tabindex: level === 1 ? 0 : -1, 'aria-level': level,
@@ -35,16 +36,19 @@ function item(cell, lists, level, textOf) {
         item(one, lists, level + 1, textOf))));
     }
   };
+  node.cell = cell;
   node.firstChild.addEventListener('click', () => node.open(!isOpen(node)));
   return node;
 }
 
-function hearKey(root, event) {
+function hearKey(root, event, zoom, out) {
   const node = event.target.closest(treeItem);
-  if (!node || !/^Arrow(Up|Down|Left|Right)$/.test(event.key)) return;
+  if (!node || !/^(Arrow(Up|Down|Left|Right)|Enter|Backspace)$/.test(event.key)) return;
   event.preventDefault();
   event.stopPropagation();
-  if (event.key === 'ArrowRight') node.open(true);
+  if (event.key === 'Enter') zoom(node.cell);
+  else if (event.key === 'Backspace') out();
+  else if (event.key === 'ArrowRight') node.open(true);
   else if (event.key === 'ArrowLeft') node.open(false);
   else {
     const all = [...root.querySelectorAll(treeItem)];
@@ -53,9 +57,14 @@ function hearKey(root, event) {
   }
 }
 
-export function createTwin() {
+/** `zoom(cell)`: to the cell of a row; `out()`: back to its caller. */
+export function createTwin(zoom, out) {
   const node = el('ul', { role: 'tree', class: 'tree', 'aria-label': 'Stacks by weight',
-    on: { keydown: (event) => hearKey(node, event) } });
-  return { node, draw: (tree, textOf) =>
-    fill(node, item(tree.cells[0], childCells(tree), 1, textOf)) };
+    on: { keydown: (event) => hearKey(node, event, zoom, out),
+      dblclick: ({ target }) => zoom(target.closest(treeItem).cell) } });
+  return { node, draw: (tree, textOf) => {
+    const inside = node.contains(document.activeElement);
+    fill(node, item(tree.cells[0], childCells(tree), 1, textOf));
+    if (inside) node.firstChild.focus();
+  } };
 }

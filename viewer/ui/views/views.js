@@ -32,7 +32,7 @@ export function createViews({ store, ask, newAsker, covers, recording, look, com
     state: (host) => createAllocator(host, { store, recording, look, pointer, travel, say,
       newAsker }),
     flame: (host) => createFlame(host, { store, recording, look, compared, status, newAsker,
-      subject }),
+      subject, find, passing: pointer.passing }),
     leaks: (host) => createLeaks(host, { store, recording, look, newAsker, showFlame }),
     diff: (host) => createDiff(host, { store, ask, covers, recording, look, compared, status,
       showFlame }),

@@ -1,0 +1,68 @@
+// strip.js - the stack of the whole recording as a strip, in which what a search finds lights up.
+import { windowOf } from '../../core/memory/curves.js';
+import { el, perFrame, pixelRatio } from '../draw/dom.js';
+import { drawCursor, prepare, xScale } from '../draw/draw.js';
+import { makeInks, paintPicture } from '../draw/paint.js';
+
+const stripHeight = 60;
+/** How much of its colours the stack keeps while nothing is searched. */
+const faded = 0.4;
+
+function draw({ node, canvas, image, picture, store, look }) {
+  const box = { left: 0, top: 0, width: node.clientWidth, height: stripHeight };
+  const g = prepare(canvas, box.width, stripHeight);
+  if (!picture) return;
+  g.imageSmoothingEnabled = false;
+  g.globalAlpha = picture.matching ? 1 : faded;
+  g.drawImage(image, 0, 0, box.width, stripHeight);
+  g.globalAlpha = 1;
+  drawCursor(g, xScale(picture.x, box).of(store.get().at + 0.5), box, look.palette());
+}
+
+function paint(strip, picture) {
+  const { image, look, store } = strip;
+  const palette = look.palette();
+  strip.picture = picture;
+  image.width = picture.W;
+  image.height = picture.H;
+  image.getContext('2d').putImageData(paintPicture(picture, makeInks(picture.groups, look.slots(),
+    palette, store.get().patterns, picture.matching), palette), 0, 0);
+  draw(strip);
+}
+
+function update(strip) {
+  const { store, recording, asker, node, canvas, passing } = strip;
+  const { by, query, without, file, dev, theme, patterns } = store.get();
+  const cover = recording.cover();
+  if (!node.clientWidth || !cover.ops.includes('raster')) return;
+  const [from, to] = windowOf(cover);
+  const x = { mode: 'events', from, to };
+  const ratio = pixelRatio();
+  const args = { x, W: Math.round(node.clientWidth * ratio), H: Math.round(stripHeight * ratio),
+    y0: null, y1: null, by, query: passing || query, only: false, without };
+  canvas.setAttribute('aria-label', args.query ? `Where ${args.query} lies in the stack` :
+    'The stack of the whole recording');
+  if (!asker.isNew([args, file, dev, theme, patterns])) strip.soon();
+  else asker.ask('raster', args, (got) => paint(strip, { ...got, x }));
+}
+
+export function createStrip({ store, recording, look, newAsker }) {
+  const canvas = el('canvas', { role: 'img' });
+  const node = el('div', { class: 'plot strip' }, canvas);
+  const strip = { store, recording, look, node, canvas, asker: newAsker(),
+    image: document.createElement('canvas'),
+    picture: null,
+    passing: '',    // what is searched in passing, before what is searched
+    soon: perFrame(() => draw(strip)) };
+  return { node, update: () => update(strip),
+    redraw: () => { if (strip.picture) paint(strip, strip.picture); },
+    forget: () => {
+      strip.asker.forget();
+      strip.picture = null;
+    },
+    pass: (query) => {
+      if (query === strip.passing) return;
+      strip.passing = query;
+      update(strip);
+    } };
+}
