@@ -40,7 +40,7 @@ test('the terms of a frame can be read, whatever it is called', () => {
     { name: 'operator/', file: 'x.py', line: 1 }]) {
     assert.equal(parse(frameTerms(frame)).error, undefined, frameTerms(frame));
   }
-  assert.equal(termOf('site', 'a b'), 'site:"a b"');
+  assert.equal(termOf('site', 'a b'), 'site="a b"');
 });
 
 test('the cursor is to the left, to the right, or in sight', () => {
