@@ -191,7 +191,7 @@ def test_nothing_is_drawn_of_zero_bytes(pages):
 
 
 GREY = """(() => {
-  const one = document.querySelector('#view > :not([hidden]) .plot canvas');
+  const one = document.querySelector('#view > :not([hidden]) .plot[data-box] canvas');
   const copy = new OffscreenCanvas(one.width, one.height).getContext('2d', { willReadFrequently: true });
   copy.drawImage(one, 0, 0);
   const ground = new Set(['--ground', '--raised', '--line', '--free'].map((name) => {
@@ -219,7 +219,7 @@ def test_real_recordings_are_not_grey(pages, shared):
         page = pages(path)
         page.ready()
         page.sound()
-        if page.ask("document.querySelector('#view > :not([hidden]) .plot:not(.flame)') !== null"):
+        if page.ask("document.querySelector('#view > :not([hidden]) .plot[data-box]') !== null"):
             page.settled()
             assert page.ask(GREY) <= 0.15, path
             painted += 1

@@ -28,12 +28,12 @@ def row_of(path, site):
     told = read(path)
     device = told.head["files"][0]["devices"][0]
     site = told.strings(device).index(site)
-    sites = told.table(device, "stack")["site"]
+    sites = told.table(device, "stack")["culprit"]
     return next(row for row, stack in enumerate(told.table(device, "alloc")["stack"]) if sites[stack] == site)
 
 
 def pinned(pages, site, path, *arguments):
-    opened = pages(path, *arguments, fragment="#v=1&by=site&sel=a%d" % row_of(path, site))
+    opened = pages(path, *arguments, fragment="#v=1&by=line&sel=a%d" % row_of(path, site))
     opened.wait("document.getElementById('details').classList.contains('pinned')")
     return opened
 
@@ -45,7 +45,7 @@ def test_a_line_stands_with_its_text_from_the_file(pages):
     assert opened.ask(CODE % "#details") == [want]
     # Below the line, above all else there is to say.
     assert opened.ask("[...document.querySelector('#details').children].slice(0, 3).map((n) => n.textContent)") == [
-        "model.py:22 forward", want, "module model.py"]
+        "model.py:22 forward", want, "module model.py:71 > model.py:49 > model.py:22"]
     assert want in opened.ask("document.querySelector('#card .line').title")
     opened.says("#who caption", "by site")
     assert want in opened.ask("[...document.querySelectorAll('#who td.name button')].map((b) => b.title)")[0]
@@ -136,7 +136,7 @@ def test_details_draw_the_line_over_the_recording(pages):
     told = read(path)
     [device] = told.head["files"][0]["devices"]
     alloc, site = told.table(device, "alloc"), told.strings(device).index("model.py:22 forward")
-    sites = told.table(device, "stack")["site"]
+    sites = told.table(device, "stack")["culprit"]
     rows = [row for row, stack in enumerate(alloc["stack"]) if sites[stack] == site]
     change = [0] * (device["states"] + 1)
     for row in rows:

@@ -6,13 +6,13 @@ const slots = ['parameter', 'gradient', 'optimizer-state', 'optimizer-temp', 'ac
 export const otherSlot = slots.indexOf('unknown');
 
 // Slot and whether the name shares its hue with another, of which it is a darker or lighter tint.
-const categories = { __proto__: null,
+const categories = new Map(Object.entries({
   parameter: [0, 0], buffer: [0, 1], gradient: [1, 0], optimizer_state: [2, 0],
   parameter_copy: [2, 1],
   optimizer_temp: [3, 0], activation: [4, 0], input: [5, 0], kv_cache: [5, 1], temporary: [6, 0],
   autograd_detail: [7, 0], workspace: [8, 0], communication: [8, 1], persistent: [9, 0],
   unknown: [10, 0],
-};
+}));
 
 /** Hues of families, the largest first; that of `hot` is none of them. */
 const hues = [255, 168, 85, 310, 215, 135, 345, 285];
@@ -51,7 +51,7 @@ function familyOf(name) {
  * the hot hue, and the others of its file a warm one. */
 function toneOf(families, name, line) {
   const family = familyOf(name);
-  const known = categories[family] ?? (/^(older than|\(no |size$)/.test(family) ? [9, 0] : null);
+  const known = categories.get(family) ?? (/^(older than|\(no |size$)/.test(family) ? [9, 0] : null);
   if (known) return { slot: known[0], second: known[1] === 1 };
   if (!families.has(family)) {
     const mine = line && familyOf(line) === family;
@@ -72,7 +72,7 @@ export function slotsOf(by, rows, line = null) {
   const families = new Map();
   for (const row of rows) {
     if (by === 'category' || by === 'birth') {
-      const [slot, second] = categories[row.name] || [otherSlot, 0];
+      const [slot, second] = categories.get(row.name) || [otherSlot, 0];
       given.set(row.key, { slot, second: second === 1 });
     } else given.set(row.key, toneOf(families, row.name, line));
   }
