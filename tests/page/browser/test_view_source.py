@@ -47,7 +47,7 @@ def test_a_line_stands_with_its_text_from_the_file(pages):
     assert opened.ask("[...document.querySelector('#details').children].slice(0, 3).map((n) => n.textContent)") == [
         "model.py:22 forward", want, "module model.py:71 > model.py:49 > model.py:22"]
     assert want in opened.ask("document.querySelector('#card .line').title")
-    opened.says("#who caption", "by site")
+    opened.says("#who caption", "by line")
     assert want in opened.ask("[...document.querySelectorAll('#who td.name button')].map((b) => b.title)")[0]
     opened.mouse("mouseMoved", *opened.plot(0.98, 0.5))
     opened.wait("document.querySelector('#readout code.source') !== null")
