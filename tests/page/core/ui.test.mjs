@@ -10,7 +10,7 @@ import { deltaColumn, sortRows, visibleRows } from '../../../viewer/ui/draw/tabl
 import { eventName, groupText, parseBytes, shortened, shown, withoutText }
   from '../../../viewer/ui/draw/text.js';
 import { byteLabel, eventTicks, ticks } from '../../../viewer/ui/draw/axis.js';
-import { bandsOf, columnOf, groupsIn, placeIn, runsOf } from '../../../viewer/ui/draw/picture.js';
+import { bandsOf, columnOf, placeIn, runsOf } from '../../../viewer/ui/draw/picture.js';
 import { foldStack, stackText } from '../../../viewer/ui/parts/details.js';
 import { editorLink } from '../../../viewer/ui/parts/editor.js';
 import { fileName } from '../../../viewer/ui/parts/export.js';
@@ -221,7 +221,6 @@ test('sizes that people type', () => {
 test('the groups of a picture are those that have a pixel', () => {
   const picture = { ids: Int32Array.of(-1, 4, 5, -1, 5, -1),
     group: Uint16Array.of(7, 3, 3, 0, 2, 2) };
-  assert.deepEqual([...groupsIn(picture)], [3, 2]);
 });
 
 test('ticks lie inside, are few, and differ in their words', () => {

@@ -46,18 +46,3 @@ export function bandsOf(picture, column) {
   }
   return list;
 }
-
-/** The groups that have a pixel of it, each once; kept with the picture. */
-export function groupsIn(picture) {
-  const { ids, group } = picture;
-  if (!picture.present) {
-    picture.present = new Set();
-    for (let i = 0; i < ids.length; i++) {
-      // Most pixels are of the group of their neighbour.
-      if (ids[i] >= 0 && (i === 0 || group[i] !== group[i - 1] || ids[i - 1] < 0)) {
-        picture.present.add(group[i]);
-      }
-    }
-  }
-  return picture.present;
-}
