@@ -4,6 +4,9 @@ import assert from 'node:assert/strict';
 import { makeModel, manyModels, oracle, random } from './made/synthetic.mjs';
 import { firstDifference, plainStackPicture, shownOf, spans } from './made/plain.mjs';
 import { groupSums, groupsPicture, stackPicture } from './made/whole.mjs';
+import { bandWork } from '../../../viewer/core/memory/raster.js';
+import { atOnce } from '../../../viewer/core/model/slices.js';
+import { adjustAt } from '../../../viewer/core/memory/curves.js';
 
 /* Views of a model: ranges, heights, y spans, orders and masks. */
 function* views(model, curve) {
@@ -109,4 +112,33 @@ test('bands of groups are as high as the allocations of the group in group order
     assert.equal(firstDifference(groups.ids, cats), null);
     assert.equal(firstDifference(groups.sums, stack.sums), null);
   }
+});
+
+test('a band lies on what is beneath it in its order, in each column of its life', () => {
+  let seen = 0;
+  for (const [name, model] of manyModels(4)) {
+    const { born, end, bytes, rows } = model.alloc;
+    for (const view of views(model, oracle(model).curve())) {
+      const order = view.order ?? Uint32Array.from({ length: rows }, (_, i) => i);
+      for (const id of [0, rows >> 1, rows - 1].filter((i) => i >= 0 && i < rows)) {
+        const band = atOnce(bandWork(model, view, id));
+        const columns = [...view.shown.keys()].filter((c) => born[id] <= view.shown[c] &&
+          view.shown[c] < end[id] && (!view.mask || view.mask[id]));
+        assert.equal(band === null, columns.length === 0, name);
+        if (!band) continue;
+        seen++;
+        assert.deepEqual([band.first, band.past, band.bytes], [columns[0],
+          columns[columns.length - 1] + 1, bytes[id]], name);
+        for (const c of columns) {
+          const p = view.shown[c];
+          let low = view.bare ? 0 : adjustAt(model, p);
+          for (const row of order.subarray(0, order.indexOf(id))) {
+            if ((!view.mask || view.mask[row]) && born[row] <= p && p < end[row]) low += bytes[row];
+          }
+          assert.equal(band.low[c - band.first], low, name);
+        }
+      }
+    }
+  }
+  assert.ok(seen > 20);
 });

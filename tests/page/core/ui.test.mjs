@@ -7,7 +7,7 @@ import { applied, createStore, firstState } from '../../../viewer/ui/state/store
 import { actionOf, keyNames, table as keys } from '../../../viewer/ui/state/keys.js';
 import { toCsv, toJson } from '../../../viewer/ui/parts/rows.js';
 import { deltaColumn, sortRows, visibleRows } from '../../../viewer/ui/draw/table.js';
-import { eventName, groupText, parseBytes, shortened, shown, withoutText }
+import { cutTo, eventName, groupText, parseBytes, shortened, shown, withoutText }
   from '../../../viewer/ui/draw/text.js';
 import { byteLabel, eventTicks, ticks } from '../../../viewer/ui/draw/axis.js';
 import { bandsOf, columnOf, placeIn, runsOf } from '../../../viewer/ui/draw/picture.js';
@@ -586,4 +586,12 @@ test('a line has the text of its file, unless two files differ about it', () => 
     .map(([site, text]) => ({ site, text }));
   assert.deepEqual([...sourcesOf({ source })], [['a:1 f', 'x'], ['b:1 f', '']]);
   assert.equal(sourcesOf({}).size, 0);
+});
+
+test('names are cut at their ends, and left out where too little of them is left', () => {
+  const g = { measureText: (text) => ({ width: text.length * 7 }) };
+  assert.equal(shortened('model.py:22 forward', 12), 'model.py:22\u2026');
+  assert.equal(cutTo(g, 'optimizer', 63), 'optimizer');
+  assert.equal(cutTo(g, 'optimizer', 50), 'optimi\u2026');
+  assert.equal(cutTo(g, 'optimizer', 28), '');
 });
