@@ -143,12 +143,22 @@ def test_fills_stand_out_from_the_ground_and_from_each_other(theme):
     assert min(max(contrast(fill, "#000000"), contrast(fill, "#ffffff")) for fill in fills) >= 4.61 - 0.005
 
 
+def washed(theme, ground):
+    """The ground of a row that is chosen: a wash over that of the page."""
+    wash = re.findall(r"--wash:\s*(#[0-9a-f]{8})", (VIEWER / "style.css").read_text(encoding="utf-8"))[theme == "dark"]
+    part = int(wash[7:], 16) / 255
+    return "#" + "".join("%02x" % round(int(wash[i:i + 2], 16) * part + int(ground[i:i + 2], 16) * (1 - part)) for i in (1, 3, 5))
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_text_and_signs_are_read(theme):
     values = sheet(theme)
     for name in ("text", "muted", "problem", "advice", "grew", "shrank", "focus"):
         for ground in ("ground", "raised"):
             assert contrast(values[name], values[ground]) >= 4.5, (name, ground)
+    wash = washed(theme, values["ground"])
+    for name in ("text", "muted", "problem", "grew", "shrank"):
+        assert contrast(values[name], wash) >= 4.5, (name, "on a chosen row")
     for vision in VISION:
         assert distance(seen(values["grew"], vision), seen(values["shrank"], vision)) >= 46 - 0.5
     for ground in ("frame", "frame-next", "free"):
