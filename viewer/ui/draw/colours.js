@@ -51,7 +51,8 @@ function familyOf(name) {
  * the hot hue, and the others of its file a warm one. */
 function toneOf(families, name, line) {
   const family = familyOf(name);
-  const known = categories.get(family) ?? (/^(older than|\(no |size$)/.test(family) ? [9, 0] : null);
+  const known = categories.get(family) ??
+    (/^(older than|\(no |size$)/.test(family) ? categories.get('persistent') : null);
   if (known) return { slot: known[0], second: known[1] === 1 };
   if (!families.has(family)) {
     const mine = line && familyOf(line) === family;
