@@ -13,13 +13,29 @@
 
 enum { READ_MOST = 4 << 20, PATH_ROOM = PATH_MAX };
 
-/* Whether `path`, with all links followed, lies in `root`; it is then `found`. */
+/* Whether what lies behind the root is called as source code is, and nothing on the way is hidden:
+ * a recording of a stranger names files, and those with keys in them are none of its lines. */
+static bool is_source(const char *below)
+{
+    static const char *const ends[] = { ".py",  ".pyi", ".pyx", ".pxd", ".c",  ".cc", ".cpp",
+                                        ".cxx", ".cu",  ".cuh", ".h",   ".hpp" };
+    const char *name = strrchr(below, '/');
+    const char *end = strrchr(name == NULL ? below : name, '.');
+    if (below[0] == '.' || strstr(below, "/.") != NULL || end == NULL)
+        return false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (strcmp(end, ends[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Whether `path`, with all links followed, is a source file in `root`; it is then `found`. */
 static bool lies_in(const char *root, const char *path, char found[PATH_ROOM])
 {
     size_t len = strlen(root);
     if (realpath(path, found) == NULL || strncmp(found, root, len) != 0)
         return false;
-    return root[len - 1] == '/' || found[len] == '/';
+    return (root[len - 1] == '/' || found[len] == '/') && is_source(found + len + (found[len] == '/'));
 }
 
 static bool lies_below(const char *root, const char *rest, char found[PATH_ROOM])

@@ -97,7 +97,7 @@ function createParts(page, covers) {
     card: createCard(byId('card'), { store, recording, find, follow: travel.follow }),
     help: createHelp({ settings, store, recording, linksChanged: details.update }),
     exporting: createExport({ store, recording, look, stage, overview, who, range, status,
-      print }),
+      print, atRest: () => holders.peek(null) }),
     share: createShare({ place, recording }),
     views: createViews({ store, ask, newAsker, covers, recording, look, compared, stage, pointer,
       travel, settings, status, find }) };
@@ -137,7 +137,7 @@ function redrawHolders(page, differs) {
   }
   if (differs('by')) holders.askSlots();
   if (differs('at', 'by', 'without', 'query', 'only')) holders.ask();
-  else if (live && differs('wide', 'theme', 'patterns', 'list', 'sel')) who.update(live);
+  else if (live && differs('view', 'wide', 'theme', 'patterns', 'list', 'sel')) who.update(live);
   if (differs('theme', 'patterns')) stage.redraw();
 }
 

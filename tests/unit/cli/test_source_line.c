@@ -161,6 +161,31 @@ static void binary_lines_have_no_text(void **state)
     check("made.py", 2, "plain");
 }
 
+/* Whoever made the recording names the files, and might name those with keys in them. */
+static void what_is_no_source_or_hidden_is_not_read(void **state)
+{
+    static const char *const names[] = { "keys.env", "secrets.yaml", "py", ".env", ".hidden.py" };
+    char path[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "src/%s", names[i]);
+        put(path, "key = 1\n", 8);
+        check(names[i], 1, "");
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(mkdir("src/.git", 0700), 0);
+    put("src/.git/x.py", "key = 1\n", 8);
+    check(".git/x.py", 1, "");
+    assert_int_equal(unlink("src/.git/x.py") | rmdir("src/.git"), 0);
+    assert_int_equal(symlink(".git", "src/open") | mkdir("src/.git", 0700), 0);
+    put("src/.git/x.py", "key = 1\n", 8);
+    check("open/x.py", 1, "");
+    assert_int_equal(unlink("src/.git/x.py") | rmdir("src/.git") | unlink("src/open"), 0);
+    put("src/good.cu", "kernel\n", 7);
+    check("good.cu", 1, "kernel");
+    assert_int_equal(unlink("src/good.cu"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +196,7 @@ int main(void)
         cmocka_unit_test(only_the_beginning_of_a_long_line_is_given),
         cmocka_unit_test(no_more_than_4_mib_are_read),
         cmocka_unit_test(binary_lines_have_no_text),
+        cmocka_unit_test(what_is_no_source_or_hidden_is_not_read),
     };
     return cmocka_run_group_tests(tests, make, unmake);
 }

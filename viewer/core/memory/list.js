@@ -1,6 +1,7 @@
 // list.js - single allocations as rows: those alive in a state, or those that a search found.
 import { heldState } from './curves.js';
 import { isBefore, liveAt } from './live.js';
+import { leftOf } from './peel.js';
 import { ratio } from '../model/human.js';
 import { tensorName } from './tensors.js';
 
@@ -100,11 +101,12 @@ function sumOf({ alloc: { bytes } }, rows) {
 }
 
 /**
- * {of, state, sort, most}: the first rows by `sort` {id, descending} of those alive in a state, or
+ * {of, state, sort, without, most}: the first rows by `sort` {id, descending} of those alive in a
+ * state, or
  * of the matches: `mask` says which they are.  `count` and `bytes` are of all of them, `alive` is
  * the sum of what is alive in the state.
  */
-export function* listWork(d, { of, state, sort, most = MOST }, found) {
+export function* listWork(d, { of, state, sort, without = null, most = MOST }, found) {
   const { model } = d;
   const p = heldState(model, state ?? d.peak());
   const groupings = [];
@@ -112,8 +114,10 @@ export function* listWork(d, { of, state, sort, most = MOST }, found) {
     groupings.push([by, d.grouping(by)]);
     yield;
   }
-  const live = liveAt(model, p);
-  const rows = of === 'alive' ? live : matching(found.mask, found.count);
+  const { stays } = leftOf(d, without);
+  const left = (rows) => (stays ? rows.filter((row) => stays[row]) : rows);
+  const live = left(liveAt(model, p));
+  const rows = of === 'alive' ? live : left(matching(found.mask, found.count));
   yield;
   const { id = 'bytes', descending = true } = sort ?? {};
   const first = firstOf(rows, valueOf(d, id), descending, Math.min(most, MOST));
@@ -121,6 +125,6 @@ export function* listWork(d, { of, state, sort, most = MOST }, found) {
   const alive = sumOf(model, live);
   const names = (row) => Object.fromEntries(groupings.map(([name, groups]) =>
     [name, groups.names[groups.of[row]]]));
-  return { of, state: p, count: rows.length, bytes: of === 'alive' ? alive : found.ever,
+  return { of, state: p, count: rows.length, bytes: of === 'alive' ? alive : sumOf(model, rows),
     alive, rows: first.map((row) => rowOf(d, row, names, alive)) };
 }

@@ -65,8 +65,8 @@ function unstacked({ alloc: { cat, sure }, head = {} }) {
   return (i) => (cat && sure && sure[i] >= MEDIUM ? names[cat[i]] : NO_STACK);
 }
 
-/* The text of each stack under a word; '' where it is told apart by what it is for. */
-function textsOf({ stack, frame, string }, by) {
+/** The text of each stack under a word; '' where it is told apart by what it is for. */
+export function textsOf({ stack, frame, string }, by) {
   const { culprit, line, rows } = stack;
   const lineOf = (s) => (culprit ? string[culprit[s]] : '');
   const text = {

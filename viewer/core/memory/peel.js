@@ -1,11 +1,14 @@
 // peel.js - a device without some of its groups: the rows that stay, their curve and its peak.
 import { adjustAt, peakIn, pyramid, requested, windowOf } from './curves.js';
 import { columnsOf, once } from './device.js';
+import { textsOf } from './live.js';
 import { known } from '../model/unpack.js';
 import { peaksOf, shownOf } from './summary.js';
 
 // Devices without groups that are kept: undo and redo go back and forth.
 const KEPT = 4;
+// Groupings whose names are of stacks, which a request has as well.
+const ofStacks = ['line', 'owner', 'module', 'site', 'file', 'function'];
 
 function peeled(d, { by, names }) {
   const { model } = d;
@@ -76,13 +79,13 @@ function isDropped({ model, stays }, { by, names }) {
 /* The requests that failed, with what is held without the groups when they are made, and the peak
  * up to there: { state, bytes, held, peak }; not those that the groups made themselves. */
 function failedOf({ model, curve, pyramid: of }, { by, names }) {
-  const { oom, stack, string } = model;
-  const ids = by === 'line' ? stack.culprit : stack[by];
+  const { oom } = model;
+  const texts = ofStacks.includes(by) ? textsOf(model, by === 'site' ? 'line' : by) : null;
   const [from] = windowOf(model);
   const list = [];
   for (let i = 0; i < oom.rows; i++) {
     const s = oom.stack?.[i] ?? 0;
-    if (s && ids && names.includes(string[ids[s]])) continue;
+    if (s && texts && names.includes(texts[s])) continue;
     const state = oom.state[i];
     const top = peakIn(of(), from, state + 1);
     list.push({ state, bytes: known(oom.bytes?.[i]), held: curve()[state],

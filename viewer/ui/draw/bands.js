@@ -12,9 +12,10 @@ function numberOf(name, pixels) {
   return number % 10 ** Math.ceil(Math.log10(numberRoom / pixels)) === 0 ? number : '';
 }
 
-/** Bands { name, i, a, b } from pixel to pixel, of `count` in the box, narrow ones faded; of steps
+/** Bands { name, i, a, b } from pixel to pixel, those in sight, narrow ones faded; of steps
  * without room for their names every tenth, hundredth and so on has its number. */
-export function drawBandRow(g, bands, count, top, box, palette) {
+export function drawBandRow(g, bands, top, box, palette) {
+  const each = box.width / Math.max(1, bands.length);
   for (const { i, a, b } of bands) {
     g.globalAlpha = Math.min(1, (b - a) / narrow);
     g.fillStyle = i % 2 ? palette.raised : palette.free;
@@ -25,7 +26,7 @@ export function drawBandRow(g, bands, count, top, box, palette) {
   g.fillStyle = palette.text;
   align(g, 'left', 'middle');
   for (const { name, a, b } of bands) {
-    const text = cutTo(g, name, b - a - 8) || numberOf(name, box.width / count);
+    const text = cutTo(g, name, b - a - 8) || numberOf(name, each);
     const fits = a + 4 + g.measureText(text).width < box.left + box.width;
     if (text && fits) g.fillText(text, a + 4, top + 7);
   }

@@ -4,6 +4,7 @@ import { button, el, fill } from '../draw/dom.js';
 import { drawCurve } from '../draw/spark.js';
 import { baseName, lifeName, shown, words } from '../draw/text.js';
 import { termOf } from '../state/terms.js';
+import { quotedFile } from './peel.js';
 import { lineOf, sourceNode } from './readout.js';
 import { editorLink } from './editor.js';
 
@@ -100,7 +101,7 @@ function buttons(d, { place, find, zoomToLife }) {
 function curveNode({ curve }, { look }) {
   if (!curve) return null;
   const top = Math.max(...curve);
-  const text = `this line over the recording, at most ${bytes(top)}`;
+  const text = `this site over the recording, at most ${bytes(top)}`;
   const canvas = el('canvas', { class: 'spark', role: 'img', 'aria-label': text });
   drawCurve(canvas, sparkWidth, 22, { requested: curve }, top || 1, look.palette());
   return [el('p', { class: 'muted', text }), canvas];
@@ -137,7 +138,8 @@ function render(host, d, details) {
       null,
     neighbours(d.neighbours),
     el('p', null, el('span', { class: 'muted', text: 'in a terminal: ' }), el('code', { text:
-      `vramscope peak ${recording.fileName()} --at ${Math.max(0, store.get().at - 1)}` })));
+      `vramscope peak ${quotedFile(recording.fileName())} --at ` +
+        (store.get().at === 0 ? 'start' : store.get().at - 1) })));
 }
 
 /** `selected(d)` hears what the engine says of the pinned allocation. */

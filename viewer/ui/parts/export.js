@@ -92,7 +92,8 @@ function legendOf({ store, look, who }, id) {
   if (!painted.has(id)) return [];
   const state = store.get();
   const alone = state.query !== '' && state.only;
-  const rows = who.table.rows().filter((row) => !row.out && (!alone || row.matched > 0))
+  const rows = who.table.rows()
+    .filter((row) => !(row.out && left.has(id)) && (!alone || row.matched > 0))
     .map((row) => (alone ? { ...row, bytes: row.matched } : row));
   const groups = rows.slice(0, mostNamed).map((row) => ({ bytes: row.bytes,
     name: row.key < 0 ? row.name : groupText(state.by, row.name), found: foundOf(row, state),
@@ -158,6 +159,8 @@ function tablesOf({ stage, who, range }) {
 }
 
 function open(exporting) {
+  // What is under the pointer is no part of it.
+  exporting.atRest();
   const { status, print } = exporting;
   const dialog = byId('export');
   const picture = (name, one, times) =>
@@ -176,7 +179,7 @@ function open(exporting) {
 }
 
 export function createExport({ store, recording, look, stage, overview, who, range, status,
-  print }) {
-  const exporting = { store, recording, look, stage, overview, who, range, status, print };
+  print, atRest }) {
+  const exporting = { store, recording, look, stage, overview, who, range, status, print, atRest };
   return { open: () => open(exporting) };
 }

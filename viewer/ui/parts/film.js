@@ -97,11 +97,15 @@ function take(film, rows) {
 }
 
 /** Asks for the events of another failure. */
-function ask(film) {
+function clear(film) {
   stop(film);
   film.rows = [];
   fill(film.cells);
   film.list([]);
+}
+
+function ask(film) {
+  clear(film);
   film.asker.ask('moments', { state: film.end - length / 2, n: length },
     ({ rows }) => take(film, rows));
 }
@@ -110,6 +114,10 @@ function update(film) {
   const { host, store, recording, asker } = film;
   const { at, file, dev, view } = store.get();
   const states = refusedStates(recording);
+  if (film.device !== `${file}.${dev}`) {
+    film.device = `${file}.${dev}`;
+    clear(film);
+  }
   host.hidden = states.length === 0 || ofMany.has(view);
   if (host.hidden) {
     stop(film);
@@ -144,6 +152,7 @@ export function createFilm(host, { store, newAsker, recording, travel, list }) {
   const film = { host, store, recording, travel, list, asker: newAsker(),
     cells: el('ol', { class: 'cells' }),
     play: button('play', () => toggle(film), { title: 'Space' }),
+    device: '',         // whose events they are
     end: 0,             // the state of the failure,
     rows: [],           // the events up to it,
     marked: -1,         // and the state whose cell is marked

@@ -2,7 +2,7 @@
 import { count, share } from '../../core/model/human.js';
 import { button, el } from '../draw/dom.js';
 import { bytesColumn, createTable, eventColumn } from '../draw/table.js';
-import { momentName, shown, words } from '../draw/text.js';
+import { momentName, shown, withoutText, words } from '../draw/text.js';
 import { toTabbed } from './rows.js';
 
 const lists = [[null, 'groups'], ['alive', 'allocations'], ['matches', 'matches']];
@@ -33,17 +33,17 @@ function columnsOf(pick) {
       text: (row) => (row.open ? '\u2265 ' : '') + count(row.life) },
     { id: 'stream', name: 'stream' },
     { id: 'pool', name: 'pool' },
-    { id: 'tensor', name: 'tensor' },
+    { id: 'tensor', name: 'tensor', fixed: true },
     { id: 'id', name: 'allocation', number: true },
   ];
 }
 
 /** What the list is of, and how much of it there is. */
-function captionOf({ of, state, count: n, rows }, { query }, cover) {
+function captionOf({ of, state, count: n, rows }, { query, without }, cover) {
   const what = of === 'alive' ? `allocations alive at ${momentName(state, cover)}` :
     `allocations that match ${query}`;
-  return `${count(n)} ${what}` + (rows.length < n ? `; these are the first ${count(rows.length)}` :
-    '');
+  return `${count(n)} ${what}${withoutText(without, ', ')}` +
+    (rows.length < n ? `; these are the first ${count(rows.length)}` : '');
 }
 
 /** Pins a row, and goes to its birth where it is not alive at the cursor. */
@@ -81,7 +81,7 @@ function show({ store, recording, table }, got) {
 /** The rows are asked for when what they follow from differs. */
 function update(listing) {
   const { store, asker, host, bar, table, sort } = listing;
-  const { file, dev, at, query, list, sel } = store.get();
+  const { file, dev, at, query, list, sel, without } = store.get();
   const mine = list === 'matches' && !query ? null : list;
   host.classList.toggle('listing', mine !== null);
   bar.draw(mine, query);
@@ -89,7 +89,7 @@ function update(listing) {
     asker.forget();
     return;
   }
-  const args = { of: mine, state: at, text: query, sort };
+  const args = { of: mine, state: at, text: query, sort, without };
   if (asker.isNew([file, dev, args])) {
     asker.ask('list', args, (got) => show(listing, got));
   } else if (table.rows().length) table.choose(sel?.id ?? null);

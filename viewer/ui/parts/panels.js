@@ -22,10 +22,15 @@ export function nextGrouping(cover, by, step) {
   return ids[(ids.indexOf(by) + step + ids.length) % ids.length];
 }
 
+/** Whether the open picture tells matches of the search from the rest. */
+export function tellsMatches({ view, query, only }) {
+  return query !== '' && (view === 'map' || (view === 'stack' && !only));
+}
+
 /** The share of a row that the search of a state finds: 0, a half for some of it, 1; null where
  * matches are not told apart. */
-export function foundOf({ bytes: held, matched }, { query, only }) {
-  return query === '' || only || matched === undefined ? null :
+export function foundOf({ bytes: held, matched }, state) {
+  return !tellsMatches(state) || matched === undefined ? null :
     matched === held ? 1 : Math.min(0.5, matched);
 }
 
@@ -90,7 +95,7 @@ export function createWho(host, { store, newAsker, recording, look, find, peel, 
   function update(live) {
     const state = store.get();
     setOptions(by.select, groupingsOf(recording.cover()), state.by);
-    found.hidden = state.query === '' || state.only;
+    found.hidden = !tellsMatches(state);
     listing.update();
     if (!found.hidden) paintMatch(found.firstChild, look.palette());
     host.classList.toggle('wide', state.wide);

@@ -14,6 +14,11 @@ export function toggled(without, by, name) {
   return next.length ? { by, names: next } : null;
 }
 
+/** The name of a file in a command, which is no option whatever it begins with. */
+export function quotedFile(name) {
+  return quoted(name.startsWith('-') ? './' + name : name);
+}
+
 /** A word of a command as a shell reads it. */
 export function quoted(text) {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll('\'', '\'\\\'\'')}'`;
@@ -27,7 +32,7 @@ function commandOf({ dropped, without }, { recording }) {
   const several = head.files.some(({ devices }) => devices.length > 1);
   const drops = [...without.names].sort((a, b) => b.length - a.length)
     .map((name) => ` --drop ${quoted(name)}`);
-  return `vramscope replay ${quoted(fileName())}${drops.join('')}` +
+  return `vramscope replay ${quotedFile(fileName())}${drops.join('')}` +
     (several ? ` --device ${device().device}` : '');
 }
 

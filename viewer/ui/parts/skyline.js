@@ -9,7 +9,6 @@ const margin = { left: 66, right: 118, top: 8, bottom: 34, phases: 12 };
 const wide = 700;
 /** What the strip says of its axis, where the plot is in time. */
 export const eventsWords = 'in events';
-/** Pixels of a mark below which it fades, and those that the number of a step takes. */
 
 /** Where the curves lie in a canvas; `phases`: a row of them is below. */
 export function boxOf(width, height, phases) {
@@ -33,17 +32,20 @@ function path(g, values, scale, box, stepped) {
     if (Number.isNaN(values[c])) continue;
     const x = box.left + c * box.width / n;
     const y = scale.of(values[c]);
-    if (c === 0) g.moveTo(x, y);
+    if (c === 0 || Number.isNaN(values[c - 1])) g.moveTo(x, y);
     else g.lineTo(x, y);
     if (stepped || c === n - 1) g.lineTo(box.left + (c + 1) * box.width / n, y);
   }
 }
 
 function drawCurves(g, cover, scale, box, palette) {
+  const known = cover.requested.findIndex((v) => !Number.isNaN(v));
+  const last = cover.requested.findLastIndex((v) => !Number.isNaN(v));
+  const w = box.width / cover.requested.length;
   g.fillStyle = palette.free;
   path(g, cover.requested, scale, box);
-  g.lineTo(box.left + box.width, scale.of(0));
-  g.lineTo(box.left, scale.of(0));
+  g.lineTo(box.left + (last + 1) * w, scale.of(0));
+  g.lineTo(box.left + known * w, scale.of(0));
   g.fill();
   g.strokeStyle = palette.muted;
   if (cover.reserved) {
@@ -99,7 +101,7 @@ function drawBands(g, marks, top, scale, box, palette) {
   const bands = marks.map(({ name, first, last }, i) => ({ name, i,
     a: Math.max(box.left, scale.of(first)),
     b: Math.min(box.left + box.width, scale.of(last + 1)) })).filter(({ a, b }) => b > a);
-  drawBandRow(g, bands, marks.length, top, box, palette);
+  drawBandRow(g, bands, top, box, palette);
 }
 
 function drawMarks(g, cover, scale, box, palette) {

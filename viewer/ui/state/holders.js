@@ -12,6 +12,11 @@ function argsAt({ by, without, query }, state) {
   return { state, by: plainBy(by), without, query };
 }
 
+/** What a list in passing follows from, as a key. */
+function peekedBy(state, p) {
+  return JSON.stringify([state.file, state.dev, argsAt(state, p)]);
+}
+
 /** Lists who holds the memory at a state in passing; null: at the cursor again.  Of states that
  * follow each other faster than they are answered only the last is asked for. */
 function peek(holders, p) {
@@ -24,16 +29,20 @@ function peek(holders, p) {
   }
   if (holders.peeking) return;
   holders.peeking = true;
+  const asked = peekedBy(store.get(), p);
   ask('live', argsAt(store.get(), p)).then((live) => {
     holders.peeking = false;
     const next = holders.peeked;
     if (next === null) return;
-    if (live) list(live);
+    if (live && asked === peekedBy(store.get(), p)) list(live);
     if (next !== p) {
       holders.peeked = p;
       peek(holders, next);
     }
-  }, status.failed);
+  }, (error) => {
+    holders.peeking = false;
+    status.failed(error);
+  });
 }
 
 function askLive(holders) {
@@ -65,7 +74,7 @@ async function askSlots(holders) {
   if (key === holders.slotsKey || !peak) return;
   holders.slotsKey = key;
   const kind = plainBy(by);
-  const live = await ask('live', { state: peak.state, by: kind, all: true });
+  const live = await ask('live', { state: peak.state, by: kind });
   if (!live || key !== holders.slotsKey) return;
   const names = live.names || [];
   const here = new Set(live.rows.map((row) => row.key));
@@ -90,6 +99,7 @@ export function createHolders({ store, ask, recording, look, status, stage, list
     askSlots: () => askSlots(holders),
     forget: () => {
       holders.live = null;
+      holders.peeked = null;
       holders.slotsKey = '';
     },
   };

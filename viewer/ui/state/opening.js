@@ -110,6 +110,7 @@ async function showDevice(opening, state, given) {
   opening.drawTop(state);
   stage.forget();
   holders.forget();
+  recording.peel(null);
   const empty = recording.head.files[state.file].devices.length === 0;
   showEmpty(empty);
   if (empty) {

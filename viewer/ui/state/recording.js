@@ -18,7 +18,8 @@ function leftOf(cover, without, peel) {
   if (!without) return cover;
   const known = peel && JSON.stringify(peel.without) === JSON.stringify(without);
   const { requested, peaks, state, bytes } = known ? peel : { requested: [], peaks: [] };
-  return { ...cover, whole: cover.requested, requested, active: null, peaks,
+  // What would have been reserved is not known.
+  return { ...cover, whole: cover.requested, requested, reserved: null, active: null, peaks,
     peak: known ? { state, bytes, ties: 1 } : null };
 }
 

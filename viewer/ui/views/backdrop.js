@@ -7,7 +7,7 @@ const bandHeight = 14;
 const leastBand = 4;        // pixels of a step from which on it has an edge and a name
 
 /** The rows of bands below a plot, those of steps and phases: lists of { first, last, name }. */
-export function bandRows({ steps, phases, annotations }) {
+function bandRows({ steps, phases, annotations }) {
   return [steps.length ? steps : annotations ?? [], phases].filter((row) => row.length);
 }
 
@@ -37,10 +37,9 @@ function drawGrid({ g, y, box: b, palette }) {
 function drawSteps(scene) {
   const { g, box: b, cover, palette } = scene;
   const [steps = []] = bandRows(cover);
-  const wide = b.width / Math.max(1, steps.length) >= leastBand;
-  steps.forEach((step, i) => {
-    const at = wide && pixelsOf(scene, step);
-    if (!at) return;
+  const seen = steps.map((step, i) => ({ i, at: pixelsOf(scene, step) })).filter(({ at }) => at);
+  if (b.width / Math.max(1, seen.length) < leastBand) return;
+  seen.forEach(({ i, at }) => {
     if (i % 2 === 0) {
       g.fillStyle = palette.raised;
       g.fillRect(at[0], b.top, at[1] - at[0], b.height);
@@ -158,8 +157,8 @@ export function drawBands(scene, top) {
     const bands = row.flatMap(({ name, ...mark }, i) => {
       const [a, b] = pixelsOf(scene, mark) ?? [0, 0];
       // Phases that are too narrow for a pixel would only blacken the row.
-      return b > a && (k === 0 || b - a >= 1) ? [{ name, i, a, b }] : [];
+      return b > a && (row === cover.steps || b - a >= 1) ? [{ name, i, a, b }] : [];
     });
-    drawBandRow(g, bands, row.length, top + k * bandHeight, box, palette);
+    drawBandRow(g, bands, top + k * bandHeight, box, palette);
   });
 }

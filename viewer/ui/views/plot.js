@@ -32,14 +32,19 @@ function reachOf({ own, recording }, { mode, from, to }) {
   return [most, capacity ? capacity.bytes : 0];
 }
 
+/** What of the state a picture is of. */
+function whatOf({ x, by, query, only, without }) {
+  return { x, by, query, only, without };
+}
+
 /** What the engine is asked for the picture of the state as it stands. */
 function argsOf(plot, ratio = pixelRatio()) {
-  const { x, y, by, query, only, without } = plot.store.get();
+  const { x, y, by, query, only, without, at } = plot.store.get();
   const { width, height } = plot.box();
   const fit = plot.own || y.to === null;
   return { x, W: Math.round(width * ratio), H: Math.round(height * ratio),
     y0: fit ? null : y.from, y1: fit ? null : y.to, by, query, only, reach: reachOf(plot, x),
-    without: plot.own ? null : without,
+    without: plot.own ? null : without, ...(query.includes('alive:') ? { state: at } : null),
     ...(plot.options.args ? plot.options.args() : {}) };
 }
 
@@ -50,7 +55,7 @@ async function request(plot, args, mine) {
     const half = await plot.ask(op, { ...args, W: args.W >> 1 || 1, H: args.H >> 1 || 1 });
     if (mine !== plot.wanted) return null;
     if (half) {
-      plot.picture = { ...half, x: args.x, half: true };
+      plot.picture = { ...half, ...whatOf(plot.store.get()), half: true };
       paint(plot);
     }
   }
@@ -65,7 +70,8 @@ function isKnown({ store, recording }) {
 
 function askPicture(plot) {
   const { store, stage, status } = plot;
-  const { x, by, file, dev } = store.get();
+  const { file, dev } = store.get();
+  const asked = whatOf(store.get());
   if (!plot.node.clientWidth || !isKnown(plot)) return;
   const args = argsOf(plot);
   const key = JSON.stringify([file, dev, args]);
@@ -76,7 +82,7 @@ function askPicture(plot) {
   request(plot, args, mine).then((got) => {
     if (mine !== plot.wanted || !got) return;
     status.pending(false);
-    plot.picture = { ...got, x, by };
+    plot.picture = { ...got, ...asked };
     stage.setPicture(plot.picture);
     paint(plot);
   }, (error) => {
@@ -87,11 +93,11 @@ function askPicture(plot) {
 /** The picture again with `ratio` pixels for each of the page's, until `refresh`. */
 async function sharpen(plot, ratio) {
   const { store, stage, status } = plot;
-  const { x, by } = store.get();
+  const asked = whatOf(store.get());
   const mine = ++plot.wanted;
   const got = await plot.ask(plot.op, argsOf(plot, ratio));
   if (!got || mine !== plot.wanted) return;
-  plot.picture = { ...got, x, by };
+  plot.picture = { ...got, ...asked };
   status.pending(false);
   stage.setPicture(plot.picture);
   paint(plot);
@@ -190,8 +196,10 @@ function yNow({ store, recording, own, picture }) {
 
 /** A picture of the very view that is set, or null while one is being made. */
 function exact({ store, own, picture }) {
-  const { x, y } = store.get();
-  const same = picture && !picture.half && picture.x.mode === x.mode && picture.x.from === x.from &&
+  const state = store.get();
+  const { x, y } = state;
+  const same = picture && !picture.half && ['by', 'query', 'only', 'without'].every((key) =>
+    picture[key] === state[key]) && picture.x.mode === x.mode && picture.x.from === x.from &&
     picture.x.to === x.to && (own || y.to === null || (y.from === picture.y0 &&
       y.to === picture.y1));
   return same ? picture : null;
@@ -290,7 +298,11 @@ export function createPlot(host, { store, ask, recording, look, stage, pointer, 
       plot.asked = '';
       plot.update();
     },
-    redraw: () => { if (plot.picture) paint(plot); else compose(plot); },
+    // The groups of an older picture have other colours.
+    redraw: () => {
+      if (plot.picture?.by === store.get().by) paint(plot);
+      else compose(plot);
+    },
     forget: () => {
       plot.asked = '';
       plot.picture = null;
