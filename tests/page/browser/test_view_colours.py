@@ -55,6 +55,7 @@ def test_no_swatch_is_empty_at_any_cursor(pages, by):
         page.settled()
         found = swatches(page, "#who td .swatch")
         assert found and all(colour.endswith(",255") for colour in found), (at, found)
+        assert len(set(found)) >= min(4, len(found)), "they are told apart"
 
 
 def test_flame_takes_no_colour_of_a_category(pages):

@@ -144,7 +144,7 @@ def test_details_draw_the_line_over_the_recording(pages):
         if alloc["until"][row]:
             change[alloc["born"][row] + alloc["until"][row]] -= alloc["bytes"][row]
     most = max(accumulate(change))
-    assert label == "this line over the recording, at most %.2f GiB" % (most / (1 << 30))
+    assert label == "this site over the recording, at most %.2f GiB" % (most / (1 << 30))
     # Something is drawn, and not everywhere.
     drawn = opened.ask("(() => { const c = document.querySelector('#details canvas.spark'); const at ="
                        " c.getContext('2d').getImageData(0, 0, c.width, c.height).data.filter((_, i) => i % 4 === 3);"

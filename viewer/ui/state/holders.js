@@ -30,7 +30,7 @@ function peek(holders, p) {
   if (holders.peeking) return;
   holders.peeking = true;
   const asked = peekedBy(store.get(), p);
-  ask('live', argsAt(store.get(), p)).then((live) => {
+  ask('live', { ...argsAt(store.get(), p), what: 'pointer' }).then((live) => {
     holders.peeking = false;
     const next = holders.peeked;
     if (next === null) return;
@@ -74,7 +74,7 @@ async function askSlots(holders) {
   if (key === holders.slotsKey || !peak) return;
   holders.slotsKey = key;
   const kind = plainBy(by);
-  const live = await ask('live', { state: peak.state, by: kind });
+  const live = await ask('live', { state: peak.state, by: kind, what: 'colours' });
   if (!live || key !== holders.slotsKey) return;
   const names = live.names || [];
   const here = new Set(live.rows.map((row) => row.key));
