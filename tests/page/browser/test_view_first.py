@@ -113,7 +113,7 @@ def test_on_a_phone_the_picture_has_two_fifths_of_the_height(pages):
     assert page.ask("document.documentElement.scrollWidth <= innerWidth")
 
 
-@pytest.mark.parametrize("by", ["category", "site"])
+@pytest.mark.parametrize("by", ["category", "line", "age"])
 @pytest.mark.parametrize("view", ["stack", "groups"])
 @pytest.mark.parametrize("at", [60, 1500, 2464])
 def test_every_colour_at_the_cursor_is_in_its_legend(pages, by, view, at):

@@ -79,7 +79,11 @@ export function createDevice(model, cover = null) {
   d.peak = once(() => peakIn(d.pyramid(), ...windowOf(model)));
   d.reserved = once(() => reserved(model));
   d.differences = once(() => differences(model, { curve: d.curve(), reserved: d.reserved() }));
-  d.grouping = remembered((by) => grouping(model, by), 12);
+  // Ages are counted to a state: `age@12`.
+  d.grouping = remembered((key) => {
+    const [by, p] = key.split('@');
+    return grouping(model, by, p === undefined ? p : Number(p));
+  }, 12);
   d.bands = remembered((by) => bandsOf(d, by), 12);
   d.order = remembered((by) => orderOf(d, by), 3);
   d.columns = (x, W) => columnsOf(d, x, W);

@@ -30,6 +30,11 @@ const EXPRESSIONS = 8;
 // Bands of the picture of groups.
 const BANDS = 1000;
 
+/* The grouping of a picture; ages are counted to the cursor, as in the list beside it. */
+function groupingOf({ by, state }) {
+  return by === 'age' && state !== undefined ? `age@${state}` : named(by);
+}
+
 function named(by) {
   return !by || by === 'birth' ? 'category' : by;
 }
@@ -230,11 +235,11 @@ function peakOfMatches(d, { query, state, without }, stacked) {
  * that of the matches where they alone are drawn. */
 function* raster(d, args) {
   const v = yield* view(d, args);
-  const { of, names } = d.grouping(named(args.by));
+  const { of, names } = d.grouping(groupingOf(args));
   yield;
-  d.bands(named(args.by));
+  d.bands(groupingOf(args));
   yield;
-  const order = args.by && args.by !== 'birth' ? d.order(args.by) : undefined;
+  const order = args.by && args.by !== 'birth' ? d.order(groupingOf(args)) : undefined;
   const { shown, bare, stacked: mask, H, W, y0, y1 } = v;
   yield;
   const { ids, sums, drawn } = yield* stackWork(d.model, { shown, order, mask, bare, y0, y1, H });
@@ -250,7 +255,7 @@ function* band(d, args) {
   const left = leftOf(d, args.without);
   const { shown } = yield* columnsWork(left, args);
   const mask = args.only ? maskOf(d, args) : null;
-  const order = args.by && args.by !== 'birth' ? d.order(args.by) : undefined;
+  const order = args.by && args.by !== 'birth' ? d.order(groupingOf(args)) : undefined;
   return yield* bandWork(d.model, { shown, order, mask: both(left.stays, mask) ?? undefined,
     bare: Boolean(mask) }, args.id);
 }
@@ -268,7 +273,7 @@ function folded({ of, names }, bands) {
 /* The same with one band for each group; ids are groups. */
 function* groups(d, args) {
   const v = yield* view(d, args);
-  const by = named(args.by);
+  const by = groupingOf(args);
   const grouping = d.grouping(by);
   yield;
   const { keyOf, ...fold } = folded(grouping, d.bands(by));
@@ -300,7 +305,7 @@ function* map(d, args) {
   const picture = yield* mapWork(d.model, rows,
     { shown, chosen: args.chosen ?? null, y0, y1, H: args.H });
   yield;
-  const { of, names } = d.grouping(named(args.by));
+  const { of, names } = d.grouping(groupingOf(args));
   yield;
   const mask = maskOf(d, args);
   return { W: args.W, H: args.H, y0, y1, shown, span, ...picture, groups: names.length,
@@ -411,7 +416,7 @@ async function diff(d, { a, b, by, pair = null }, other, tables) {
  * segment is the largest of them, with the name of its tensor, else its line. `changed` are those
  * that the event before it has changed. */
 function segments(d, { state, by }) {
-  const { of } = d.grouping(named(by));
+  const { of } = d.grouping(groupingOf({ by, state }));
   const lines = d.grouping('line');
   const bars = segmentsAt(d.model, state);
   for (const bar of bars) {

@@ -35,10 +35,11 @@ function passed(pointer, d) {
 /** What shares the pixel under the pointer, when a pixel is more than the allocation shown. */
 async function askPile(pointer, found) {
   const { store, ask, stage, status } = pointer;
+  const { by, at, without } = store.get();
   const { H, y0 } = stage.picture();
   const low = y0 + (H - 1 - found.row) * found.perPixel;
   const pile = await ask('pile', { state: found.state, low, high: low + found.perPixel,
-    by: store.get().by, without: store.get().without });
+    by: by === 'age' ? `age@${at}` : by, without });
   if (!pile || pointer.over !== found || pile.count < 2) return;
   pointer.pile = pile;
   status.draw();

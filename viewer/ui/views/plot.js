@@ -44,7 +44,9 @@ function argsOf(plot, ratio = pixelRatio()) {
   const fit = plot.own || y.to === null;
   return { x, W: Math.round(width * ratio), H: Math.round(height * ratio),
     y0: fit ? null : y.from, y1: fit ? null : y.to, by, query, only, reach: reachOf(plot, x),
-    without: plot.own ? null : without, ...(query.includes('alive:') ? { state: at } : null),
+    without: plot.own ? null : without,
+    // What follows from the cursor.
+    ...(by === 'age' || query.includes('alive:') ? { state: at } : null),
     ...(plot.options.args ? plot.options.args() : {}) };
 }
 
@@ -125,6 +127,12 @@ function nameOf({ op, own, store, recording }) {
   return shown(`${pictureWords[op] || 'Groups'} of ${recording.fileName()}, ${name || ''}` +
     `${own ? '' : withoutText(without, ', ')}, peak ${peak ? bytes(peak.bytes) : '-'}, ` +
     named.join(' to '));
+}
+
+/** Paints the picture again; the groups of an older one have other colours. */
+function redraw(plot) {
+  if (plot.picture?.by === plot.store.get().by) paint(plot);
+  else compose(plot);
 }
 
 /** Draws the last picture where it lies now, and what lies over it. */
@@ -298,11 +306,7 @@ export function createPlot(host, { store, ask, recording, look, stage, pointer, 
       plot.asked = '';
       plot.update();
     },
-    // The groups of an older picture have other colours.
-    redraw: () => {
-      if (plot.picture?.by === store.get().by) paint(plot);
-      else compose(plot);
-    },
+    redraw: () => redraw(plot),
     forget: () => {
       plot.asked = '';
       plot.picture = null;
