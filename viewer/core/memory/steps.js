@@ -2,9 +2,8 @@
 import { firstAbove, peakIn, windowOf } from './curves.js';
 import { bornWithin } from './leaks.js';
 import { timeSpan } from './columns.js';
-import { marksOf } from './summary.js';
+import { KIND, marksOf } from './summary.js';
 
-const KIND = { step: 0, phase: 1, annotation: 2 };
 // Values that all curves have together at most, and columns that each has at least.
 const MOST = 1 << 19;
 const LEAST = 32;

@@ -6,7 +6,8 @@ import { shownStates } from './columns.js';
 
 const COLUMNS = 2048;
 const PEAKS = 10;
-const KIND = { step: 0, phase: 1, annotation: 2 };
+/** Kinds of marks, as the page has them. */
+export const KIND = { step: 0, phase: 1, annotation: 2 };
 const EVENT = { unmap: 3, snapshot: 5, retry: 6 };
 
 /** Marks of a kind: {first, last, name}. Steps without a name are numbered. */
