@@ -1,4 +1,4 @@
-/* source_line.c - finds a source file below a folder, and reads one line of it. */
+/* source_line.c - reads one line of a source file that a recording names. */
 #define _XOPEN_SOURCE 700
 #include "source_line.h"
 
@@ -35,7 +35,8 @@ static bool lies_in(const char *root, const char *path, char found[PATH_ROOM])
     size_t len = strlen(root);
     if (realpath(path, found) == NULL || strncmp(found, root, len) != 0)
         return false;
-    return (root[len - 1] == '/' || found[len] == '/') && is_source(found + len + (found[len] == '/'));
+    bool below = root[len - 1] == '/' || found[len] == '/';
+    return below && is_source(found + len + (found[len] == '/'));
 }
 
 static bool lies_below(const char *root, const char *rest, char found[PATH_ROOM])

@@ -1,4 +1,4 @@
-// backdrop.js - what lies behind a picture of memory and on its edges: grid, steps, reserved, sum.
+// backdrop.js - what a picture of memory is drawn upon: grid, steps, reserved, sum.
 import { ticks } from '../draw/axis.js';
 import { drawBandRow } from '../draw/bands.js';
 import { align, label, line, yScale } from '../draw/draw.js';

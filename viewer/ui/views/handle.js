@@ -1,4 +1,4 @@
-// handle.js - the handle at the right edge of a plot: it moves and zooms the memory axis.
+// handle.js - the handle at the right edge of a plot, which sets the range of the memory axis.
 import { bytes } from '../../core/model/human.js';
 import { el } from '../draw/dom.js';
 

@@ -1,4 +1,4 @@
-/* peak_keys.c - finds the key of an allocation under each word, and the name of each key. */
+/* peak_keys.c - finds the group of an allocation under each word. */
 #include "analysis/snapshot/breakdown/peak_keys.h"
 
 #include <stdbool.h>

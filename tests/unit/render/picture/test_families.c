@@ -12,27 +12,14 @@
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
+#include "made/case_table.h"
 #include "render/picture/families.h"
 #include "render/picture/palette.h"
 #include "render/picture/tones.h"
 
 /* The table that C and the page share, tests/page/core/draw/colour_cases.json: rows of a name, or
  * of a tone, and two colours. */
-static char table[1 << 14];
-
-static void read_table(void)
-{
-    char path[4096];
-    const char *root = getenv("VRAMSCOPE_ROOT");
-    assert_non_null(root);
-    snprintf(path, sizeof path, "%s/tests/page/core/draw/colour_cases.json", root);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t len = fread(table, 1, sizeof table - 1, file);
-    fclose(file);
-    assert_true(len > 100 && len < sizeof table - 1);
-    table[len] = '\0';
-}
+static char table[CASE_TABLE_BYTES];
 
 /* The first row of a kind; behind a row the next one, NULL behind the last. */
 static const char *first_row(const char *kind)
@@ -130,6 +117,6 @@ int main(void)
         cmocka_unit_test(lines_have_the_colours_of_the_page),
         cmocka_unit_test(no_names_need_no_colours),
     };
-    read_table();
+    read_case_table("draw/colour_cases.json", table);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

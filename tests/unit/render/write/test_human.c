@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "made/case_table.h"
 #include "render/write/escape.h"
 #include "render/write/human.h"
 
@@ -173,21 +174,7 @@ static void widths(void **state)
 
 /* The table that C and the page share, tests/page/core/human_cases.json: rows of numbers and texts,
  * the last of which is that of C. */
-static char table[1 << 14];
-
-static void read_table(void)
-{
-    char path[4096];
-    const char *root = getenv("VRAMSCOPE_ROOT");
-    assert_non_null(root);
-    snprintf(path, sizeof path, "%s/tests/page/core/human_cases.json", root);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t len = fread(table, 1, sizeof table - 1, file);
-    fclose(file);
-    assert_true(len > 100 && len < sizeof table - 1);
-    table[len] = '\0';
-}
+static char table[CASE_TABLE_BYTES];
 
 /* A string of JSON behind `at`, whose only escapes are \uXXXX; where it ends. */
 static const char *take_string(const char *at, struct buf *to)
@@ -251,7 +238,7 @@ static void write_duration(struct buf *to, double number)
 static void the_table_shared_with_the_page(void **state)
 {
     (void)state;
-    read_table();
+    read_case_table("human_cases.json", table);
     check_table("bytes", write_bytes);
     check_table("count", write_count);
     check_table("share", human_share);
