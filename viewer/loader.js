@@ -28,7 +28,9 @@
     return new Response(readable).text();
   };
   const run = (text) => {
-    globalThis.vramscope = { text, policy, blocks };
+    /* What stands before the mark of tools/bundle is all that a worker runs. */
+    const worker = text.slice(0, text.indexOf("//! The page's own.")) + '})();';
+    globalThis.vramscope = { worker, policy, blocks };
     const script = document.createElement('script');
     script.textContent = policy.createScript(text);
     document.body.append(script);

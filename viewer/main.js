@@ -1,25 +1,9 @@
-// main.js - what runs first: the page's side of the bundle; where there is no page, the worker's.
+// main.js - what runs first on the page: reads its head, starts the engine and shows the page.
 import { read, write } from './ui/state/link.js';
-import { coverFirst, runWorker, startEngine } from './worker.js';
 import { schemaProblem } from './core/model/decode.js';
 import { start } from './ui/page.js';
-
-/* A worker is under the page's policy too: only this one makes the address of a script. */
-function ownPolicy() {
-  return globalThis.trustedTypes?.createPolicy('vramscope', { createScriptURL: (url) => url });
-}
-
-/* Makes workers of the bundle once more, or null where the browser has none here. */
-function workersOf(text, policy = ownPolicy()) {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
-  return () => {
-    try {
-      return new Worker(policy ? policy.createScriptURL(url) : url);
-    } catch {
-      return null;
-    }
-  };
-}
+import { coverFirst, startEngine } from './worker/asking.js';
+import { workersOf } from './worker/spawn.js';
 
 /* The text of a block, whose element ends: it would be held twice. */
 function takeText(element) {
@@ -71,9 +55,9 @@ function readHead() {
 function runPage() {
   const head = readHead();
   if (!head) return;
-  const { text, policy, blocks } = globalThis.vramscope;
+  const { worker: text, policy, blocks } = globalThis.vramscope;
   // It is long, and each worker has its own.
-  globalThis.vramscope.text = '';
+  globalThis.vramscope.worker = '';
   // Tools that run a page on a clock of their own do not wait for workers.
   const worker = /[#&]worker=0/.test(location.hash) ? null : workersOf(text, policy)();
   const engine = startEngine(head.files, worker, text);
@@ -94,5 +78,4 @@ function runPage() {
   start(head, call, link).catch((error) => fail(String(error.message ?? error)));
 }
 
-if (typeof document === 'undefined') runWorker(globalThis, workersOf);
-else runPage();
+runPage();

@@ -15,7 +15,7 @@ def opened(browser, path, folder, size=(1280, 800)):
     run("view", path, "-o", page, expect=0)
     shown = browser.open(page.as_uri(), *size)
     shown.wait(chromium.READY)
-    assert shown.ask("vramscope.blocks.length + vramscope.text.length") == 0, "what is read is held twice"
+    assert shown.ask("vramscope.blocks.length + vramscope.worker.length") == 0, "what is read is held twice"
     return shown
 
 

@@ -92,6 +92,18 @@ def test_every_form_runs_in_a_worker_and_is_strict(opened, form):
     assert program.startswith("'use strict';\n")
 
 
+@pytest.mark.parametrize("form", programs.FORMS)
+def test_the_script_of_a_worker_has_nothing_of_the_page(form):
+    """Both are one text, of which a worker is given what stands before the mark, as the loader looks for it."""
+    bundle = programs.bundler()
+    texts = bundle.texts_of(ROOT / "viewer", form == "source", programs.esbuild() if form == "minified" else None)
+    worker, mark, page = texts["program"].partition(bundle.MARK.strip())
+    assert mark in texts["loader"] and "onmessage" in worker
+    assert len(worker) < 0.4 * len(texts["program"])
+    for word in ("getElementById", "createElement", "getContext", "addEventListener"):
+        assert word not in worker and word in page, word
+
+
 @pytest.mark.parametrize("folder", ["viewer", "viewer/index"])
 def test_minified_text_is_shorter_and_the_same_each_time(folder, tmp_path):
     """Wherever the tree lies; and nothing of esbuild's own is in it."""

@@ -37,3 +37,15 @@ export function* strides(n, act, stride = STRIDE) {
     yield;
   }
 }
+
+/** After the messages that wait; a timer would add milliseconds. */
+export function soon() {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(0);
+  });
+}
