@@ -3,6 +3,7 @@
 import { byId } from './draw/dom.js';
 import { createAsker } from './state/asker.js';
 import { createCompared } from './state/compared.js';
+import { following } from './state/derived.js';
 import { createHolders } from './state/holders.js';
 import { createLook } from './state/look.js';
 import { createOpening, limitsOf } from './state/opening.js';
@@ -42,9 +43,12 @@ function createState(head, engine, link, later) {
   const limits = limitsOf(noCover);
   const store = createStore(firstState(limits), limits);
   const recording = createRecording(head, store);
-  const ask = (op, args) => {
+  // Of a device that is no longer open nobody wants an answer: null, as of what was superseded.
+  const ask = async (op, args) => {
     const { file, dev } = store.get();
-    return engine(op, { file, dev, ...args });
+    const got = await engine(op, { file, dev, ...args });
+    const open = store.get();
+    return args.file !== undefined || (open.file === file && open.dev === dev) ? got : null;
   };
   const look = createLook();
   const status = createStatus({ store, recording, look, holding: () => holders.live(),
@@ -125,33 +129,37 @@ function createPage(head, engine, link) {
   return page;
 }
 
-/** What follows from the theme, the groups and the cursor. */
-function redrawHolders(page, differs) {
-  const { store, settings, header, stage, status, holders, who } = page;
-  const live = holders.live();
-  if (differs('theme')) settings.setTheme();
-  if (differs('view')) {
-    status.remark('');
-    header.draw(store.get());
-    stage.open(store.get().view);
-  }
-  if (differs('by')) holders.askSlots();
-  if (differs('at', 'by', 'without', 'query', 'only')) holders.ask();
-  else if (live && differs('view', 'wide', 'theme', 'patterns', 'list', 'sel')) who.update(live);
-  if (differs('theme', 'patterns')) stage.redraw();
+/** What is of the whole page, each with what of the state it follows from, in the order in which it
+ * is done. */
+function createFollowers({ store, settings, header, stage, status, holders, who }) {
+  const of = (...names) => () => names.map((name) => store.get()[name]);
+  return [
+    following(() => [store.get().theme, settings.preferred()], settings.setTheme),
+    following(of('view'), () => {
+      status.remark('');
+      header.draw(store.get());
+      stage.open(store.get().view);
+    }),
+    following(of('by'), () => holders.askSlots().catch(status.failed)),
+    following(of('at', 'by', 'without', 'query', 'only'), holders.ask),
+    following(() => [settings.preferred(), ...of('view', 'wide', 'theme', 'patterns', 'list',
+      'sel')()], () => {
+      if (holders.live()) who.update(holders.live());
+    }),
+    following(() => [settings.preferred(), ...of('theme', 'patterns')()], stage.redraw),
+  ];
 }
 
 /** Hears every change of the state; `kind` is move, jump or undo, or link where none is made. */
 function changed(page, state, before, kind) {
-  const differs = (...names) => names.some((name) => state[name] !== before[name]);
   const { place, opening, stage, status } = page;
-  if (differs('file', 'dev')) {
+  if (state.file !== before.file || state.dev !== before.dev) {
     const given = place.takeGiven();
     place.write(kind);
     opening.openDevice(state, kind === 'undo' ? state : given);
     return;
   }
-  redrawHolders(page, differs);
+  for (const look of page.followers) look();
   page.overview.draw();
   page.card.update();
   page.details.update();
@@ -168,11 +176,12 @@ function changed(page, state, before, kind) {
 function listen(page) {
   const { store, place, help, exporting, share } = page;
   const report = byId('report');
+  page.followers = createFollowers(page);
   store.listen((state, before, kind) => changed(page, state, before, kind));
   hearKeys(page);
   for (const media of ['(prefers-color-scheme: dark)', '(forced-colors: active)']) {
     matchMedia(media).addEventListener('change', () =>
-      changed(page, store.get(), { ...store.get(), theme: '' }, 'link'));
+      changed(page, store.get(), store.get(), 'link'));
   }
   addEventListener('popstate', place.follow);
   addEventListener('pagehide', place.flush);

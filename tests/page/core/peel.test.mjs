@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { createEngine } from '../../../viewer/core/engine.js';
 import { createPictureOps } from '../../../viewer/core/memory/pictures.js';
 import { GROUPINGS, grouping } from '../../../viewer/core/memory/live.js';
+import { ownName } from '../../../viewer/ui/state/terms.js';
 import { packModel } from './made/pack.mjs';
 import { makeModel, manyModels, oracle, random } from './made/synthetic.mjs';
 
@@ -35,7 +36,7 @@ async function somePeels(model, call) {
   const { by: groupings } = await call('cover', { wait: true });
   return Promise.all(GROUPINGS.filter((by) => by !== 'age' && groupings.includes(by))
     .map(async (by) => {
-      const all = (await call('live', { by, state: 0 })).names.map(({ name }) => name);
+      const all = (await call('live', { by, state: 0 })).names.map(ownName);
       const without = { by, names: all.filter((_, i) => i === 0 || r() < 0.3) };
       return { without, stays: left(model, without, all) };
     }));
@@ -131,4 +132,25 @@ test('names that a recording lacks are told, and take nothing out', async () => 
   assert.deepEqual(got.taken, { bytes: 0, count: 0 });
   assert.equal(got.bytes, got.before.bytes);
   assert.equal(got.dropped, false);
+});
+
+test('of several sites of one name only those that are chosen are taken out', async () => {
+  const model = makeModel(5, { events: 600, sites: 6 });
+  const { stack, string } = model;
+  // All of them get the name of one line, as calls from several places have.
+  const line = string.push('model.py:22 forward') - 1;
+  for (let s = 1; s < stack.rows; s++) if (stack.culprit[s]) stack.culprit[s] = line;
+  const call = await engineOf(model);
+  const [first, second] = (await call('live', { state: 300, by: 'site' })).rows;
+  assert.equal(first.name, second.name);
+  const without = { by: 'site', names: [ownName(second)] };
+  const stays = (row) => stack.site[model.alloc.stack[row]] !== second.site;
+  const live = await call('live', { state: 300, by: 'site', without });
+  assert.equal(live.bytes, slowCurve(model, stays)[300]);
+  assert.ok(live.rows.some(({ site }) => site === first.site));
+  assert.deepEqual(live.out.map(({ site, bytes }) => [site, bytes]), [[second.site, second.bytes]]);
+  const { bytes, missing } = await call('peel', { without });
+  assert.deepEqual([bytes, missing], [Math.max(...slowCurve(model, stays)), []]);
+  const nowhere = { by: 'site', names: ['#999 model.py:22 forward'] };
+  assert.deepEqual((await call('peel', { without: nowhere })).missing, nowhere.names);
 });

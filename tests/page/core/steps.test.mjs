@@ -98,6 +98,21 @@ test('steps that the page does not hold as a whole are counted, not shown', () =
   assert.deepEqual([got.steps.map(({ name }) => name), got.left], [['step 2'], 2]);
 });
 
+test('of very many steps some have a curve, among them what failed and what stands out', () => {
+  const list = Array.from({ length: 3000 }, (_, i) => {
+    const first = 1 + i % 890;
+    return [0, first, first + 1];
+  });
+  const oom = { rows: 1, state: Uint32Array.of(list[2998][1]) };
+  const got = ask(marked(list, { oom }), { W: 900 });
+  const drawn = got.steps.filter(({ curve }) => curve.length > 0);
+  assert.equal(drawn.length, got.curves);
+  assert.ok(got.curves > 900 && got.curves <= 1024, String(got.curves));
+  assert.ok(got.columns * got.curves <= 2 ** 19);
+  assert.ok(got.steps.slice(-2).some(({ oom: failed, curve }) => failed && curve.length > 0));
+  assert.equal(got.steps.length, 3000);
+});
+
 test('a recording without steps has none', () => {
   const got = ask(marked([]));
   assert.deepEqual([got.steps, got.left, got.outlier], [[], 0, null]);

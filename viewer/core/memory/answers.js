@@ -2,7 +2,7 @@
 import { adjustAt, at, heldState, sumsOf, tiesAt, windowOf } from './curves.js';
 import { rangeFacts } from './range.js';
 import { groupRows, grouping, liveAt, pileBetween } from './live.js';
-import { leftOf, peel } from './peel.js';
+import { areNamed, leftOf, peel } from './peel.js';
 import { rowFacts } from './row.js';
 import { steps } from './steps.js';
 
@@ -36,7 +36,9 @@ function categorised({ alloc, head }, alive, { of }, rows) {
 /* The groups that are taken out, as rows of who is alive: each has its bytes of `all`, or none. */
 function rowsOut(d, { by, names }, all) {
   const found = new Map(groupRows(d.model, all, d.grouping(by)).map((row) => [row.key, row]));
-  return d.grouping(by).names.flatMap((name, key) => (names.includes(name) ? { key, name,
+  const groups = d.grouping(by);
+  const out = areNamed(groups, names);
+  return groups.names.flatMap((name, key) => (out[key] ? { key, name, site: groups.sites?.[key],
     bytes: 0, count: 0, largest: null, since: null, ...found.get(key), out: true } : []));
 }
 

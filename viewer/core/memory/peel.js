@@ -10,10 +10,29 @@ const KEPT = 4;
 // Groupings whose names are of stacks, which a request has as well.
 const ofStacks = ['line', 'owner', 'module', 'site', 'file', 'function'];
 
+/* The number in the name of a site, `#7 model.py:22 forward`: several sites may bear one line's. */
+function siteIn(name) {
+  return Number(/^#(\d{1,10}) /.exec(name)?.[1] ?? 0);
+}
+
+/** Whether each group is among those that are named, a site by its number: a list of 0 and 1. */
+export function areNamed({ names: all, sites }, names) {
+  const [texts, numbers] = [new Set(names), new Set(names.map(siteIn))];
+  return Uint8Array.from(all, (name, key) =>
+    Number(sites?.[key] ? numbers.has(sites[key]) : texts.has(name)));
+}
+
+/* The names of which there is no group. */
+function missingIn({ names: all, sites }, names) {
+  const [texts, numbers] = [new Set(all), new Set(sites)];
+  return names.filter((name) => !(sites && siteIn(name) ? numbers.has(siteIn(name)) :
+    texts.has(name)));
+}
+
 function peeled(d, { by, names }) {
   const { model } = d;
   const groups = d.grouping(by);
-  const out = Uint8Array.from(groups.names, (name) => (names.includes(name) ? 1 : 0));
+  const out = areNamed(groups, names);
   const stays = new Uint8Array(model.alloc.rows);
   for (let i = 0; i < stays.length; i++) stays[i] = 1 - out[groups.of[i]];
   const left = { ...d, stays };
@@ -81,11 +100,14 @@ function isDropped({ model, stays }, { by, names }) {
 function failedOf({ model, curve, pyramid: of }, { by, names }) {
   const { oom } = model;
   const texts = ofStacks.includes(by) ? textsOf(model, by === 'site' ? 'line' : by) : null;
+  const sites = by === 'site' ? model.stack.site : null;
+  const isOf = (s) => (sites?.[s] ? names.some((name) => siteIn(name) === sites[s]) :
+    names.includes(texts[s]));
   const [from] = windowOf(model);
   const list = [];
   for (let i = 0; i < oom.rows; i++) {
     const s = oom.stack?.[i] ?? 0;
-    if (s && texts && names.includes(texts[s])) continue;
+    if (s && texts && isOf(s)) continue;
     const state = oom.state[i];
     const top = peakIn(of(), from, state + 1);
     list.push({ state, bytes: known(oom.bytes?.[i]), held: curve()[state],
@@ -101,12 +123,11 @@ export function peel(d, { without }) {
   const left = leftOf(d, without);
   const curve = left.curve();
   const [state, old] = [left.peak(), d.peak()];
-  const { names } = d.grouping(without.by);
   const [from, past] = windowOf(d.model);
   const part = past - from < d.model.states ? d.cover : null;
   return {
     without, state, bytes: curve[state], before: { state: old, bytes: d.curve()[old] },
-    taken: takenAt(left, old), missing: without.names.filter((name) => !names.includes(name)),
+    taken: takenAt(left, old), missing: missingIn(d.grouping(without.by), without.names),
     unattributed: adjustAt(d.model, state),
     requested: Float64Array.from(part ? part.state : shownOf(left), (p) =>
       (p >= from && p < past ? curve[p] : NaN)),

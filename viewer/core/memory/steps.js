@@ -4,9 +4,9 @@ import { bornWithin } from './leaks.js';
 import { timeSpan } from './columns.js';
 import { KIND, marksOf } from './summary.js';
 
-// Values that all curves have together at most, and columns that each has at least.
-const MOST = 1 << 19;
-const LEAST = 32;
+// Curves at most, and values that all of them have together at most.
+const CURVES = 1024;
+const VALUES = 1 << 19;
 // What stands out is above the median of the others by so much of it, and so many deviations.
 const SHARE = 0.05;
 const DEVIATIONS = 3;
@@ -137,12 +137,25 @@ function figuresOf(d, { time, oom }, step, before) {
     oom: oom.state.some((state) => state >= first && state <= last) };
 }
 
+/* Which steps have a curve, where there are too many: those that failed or stand out, the others
+ * as far apart as leaves room for all. */
+function hasCurve(rows, outlier) {
+  const apart = Math.ceil(rows.length / CURVES);
+  let left = CURVES;
+  return rows.map(({ oom }, i) => {
+    const has = left > 0 && (apart === 1 || oom || outlier?.step === i || i % apart === 0);
+    if (has) left--;
+    return has;
+  });
+}
+
 /**
- * {mode: events | time, W}: the steps of a device side by side: { steps, left, length, columns,
- * timed, outlier }.  Each step: { name, mark (what the program calls it), first, last (states),
- * complete, oom, events, duration, start, end, peak, peakState, growth, sinceLast, phases, curve }.
- * `left`: how many the page does not hold; `length`: what all `columns` (W, or fewer where steps
- * are many) span, in states or, where `timed`, in microseconds.
+ * {mode: events | time, W}: the steps of a device side by side: { steps, left, curves, length,
+ * columns, timed, outlier }.  Each step: { name, mark (what the program calls it), first, last
+ * (states), complete, oom, events, duration, start, end, peak, peakState, growth, sinceLast, phases,
+ * curve }.  `left`: how many the page does not hold; `length`: what all `columns` (W, or fewer where
+ * steps are many) span, in states or, where `timed`, in microseconds.  Of more than 1,024 steps
+ * `curves` have a curve, the others an empty one.
  */
 export function* steps(d, { mode = 'events', W = 512 }) {
   const { model } = d;
@@ -157,12 +170,15 @@ export function* steps(d, { mode = 'events', W = 512 }) {
   const rows = held.map((step, i) => figuresOf(d, model, step, held[i - 1]));
   const length = rows.reduce((most, { events, duration }) =>
     Math.max(most, (timed ? duration : events) + 1), 1);
-  const columns = Math.max(LEAST, Math.min(Math.floor(W), Math.floor(MOST / rows.length)));
-  for (const row of rows) {
+  const outlier = outlierOf(rows);
+  const drawn = hasCurve(rows, outlier);
+  const curves = drawn.filter(Boolean).length;
+  const columns = Math.max(1, Math.min(Math.floor(W), Math.floor(VALUES / curves)));
+  for (const [i, row] of rows.entries()) {
     row.mark = calledAt(row.first);
     row.phases = phasesOf(d, phases, row);
-    row.curve = curveOf(d, row, timed, length, columns);
+    row.curve = drawn[i] ? curveOf(d, row, timed, length, columns) : new Float64Array(0);
     yield;
   }
-  return { steps: rows, left, length, columns, timed, outlier: outlierOf(rows) };
+  return { steps: rows, left, curves, length, columns, timed, outlier };
 }

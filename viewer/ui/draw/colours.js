@@ -55,11 +55,11 @@ function toneOf(families, name, line) {
     (/^(older than|\(no |size$)/.test(family) ? categories.get('persistent') : null);
   if (known) return { slot: known[0], second: known[1] === 1 };
   if (!families.has(family)) {
-    const mine = line && familyOf(line) === family;
+    const isHot = line && familyOf(line) === family;
     const taken = [...families.values()].filter((one) => one.hue !== hot).length;
-    families.set(family, { hue: mine ? hot : hues[taken % hues.length],
+    families.set(family, { hue: isHot ? hot : hues[taken % hues.length],
       // The first tone of the hot hue is the line's alone.
-      next: mine ? 1 : Math.floor(taken / hues.length) });
+      next: isHot ? 1 : Math.floor(taken / hues.length) });
   }
   const of = families.get(family);
   return name === line ? { hue: hot, tone: 0, strength: 'strong' } :

@@ -52,10 +52,10 @@ export function visibleRows(scrollTop, height, rows) {
 }
 
 function headCell(column, sort, onSort) {
-  const mine = sort && sort.id === column.id;
-  const name = column.name + (mine ? (sort.descending ? ' \u25be' : ' \u25b4') : '');
+  const isSorted = sort && sort.id === column.id;
+  const name = column.name + (isSorted ? (sort.descending ? ' \u25be' : ' \u25b4') : '');
   return el('th', { scope: 'col', class: column.number ? 'number' : null,
-    'aria-sort': mine ? (sort.descending ? 'descending' : 'ascending') : null,
+    'aria-sort': isSorted ? (sort.descending ? 'descending' : 'ascending') : null,
       title: column.explain },
   column.value && !column.fixed ? button(name, () => onSort(column)) : name);
 }

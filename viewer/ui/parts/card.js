@@ -2,6 +2,7 @@
 import { bytes } from '../../core/model/human.js';
 import { button, byId, el, fill } from '../draw/dom.js';
 import { shown, words } from '../draw/text.js';
+import { derived } from '../state/derived.js';
 import { lineTerm } from '../state/terms.js';
 import { answerOf, findingsOf, lacksOf } from '../state/told.js';
 
@@ -72,7 +73,6 @@ function roomText({ cap }, { peak }) {
 /** `follow(finding)` goes to where a finding can be seen. */
 export function createCard(host, { store, recording, find, follow }) {
   const card = { find, follow };
-  let made = '';
   let open = false;
 
   function draw() {
@@ -97,13 +97,8 @@ export function createCard(host, { store, recording, find, follow }) {
     lacks ? el('p', { class: 'muted lacks', text: lacks }) : null);
   }
 
-  function update() {
+  return { update: derived(() => {
     const { file, dev, cap } = store.get();
-    const { peak } = recording.cover();
-    const key = [file, dev, cap, peak?.bytes].join();
-    if (key === made) return;
-    made = key;
-    draw();
-  }
-  return { update };
+    return [file, dev, cap, recording.cover().peak?.bytes];
+  }, draw) };
 }

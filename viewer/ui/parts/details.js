@@ -3,6 +3,7 @@ import { bytes, count, duration, exactBytes } from '../../core/model/human.js';
 import { button, el, fill } from '../draw/dom.js';
 import { drawCurve } from '../draw/spark.js';
 import { baseName, lifeName, shown, words } from '../draw/text.js';
+import { derived } from '../state/derived.js';
 import { termOf } from '../state/terms.js';
 import { quotedFile } from './peel.js';
 import { lineOf, sourceNode } from './readout.js';
@@ -156,10 +157,8 @@ export function createDetails(host, { store, newAsker, recording, look, settings
     if (pinned) render(host, pinned, details);
   }
 
-  function update() {
-    const { sel, file, dev, folded, at, theme } = store.get();
-    const { editor, editorPath } = settings;
-    if (!asker.isNew([sel, file, dev, folded, sel && at, editor, editorPath, theme])) return;
+  function ask() {
+    const { sel, at } = store.get();
     if (!sel) {
       pinned = null;
       draw();
@@ -174,6 +173,11 @@ export function createDetails(host, { store, newAsker, recording, look, settings
     });
   }
 
+  const update = derived(() => {
+    const { sel, file, dev, folded, at, theme } = store.get();
+    const { editor, editorPath } = settings;
+    return [sel, file, dev, folded, sel && at, editor, editorPath, theme];
+  }, ask);
   draw();
   return { update, pinned: () => pinned };
 }

@@ -4,6 +4,7 @@ import { button, el, fill } from '../draw/dom.js';
 import { cellTexts, sentenceOf, sizeOf } from '../draw/events.js';
 import { grouped } from '../draw/text.js';
 import { ofMany } from '../state/catalogue.js';
+import { derived } from '../state/derived.js';
 import { widgets } from '../state/keys.js';
 
 const length = 20;
@@ -21,8 +22,12 @@ function refusedStates(recording) {
     .filter((p) => p >= from && p < past);
 }
 
-/** The one next to the cursor; far from all, that which was shown before, at first the last. */
-function refusedAt(states, at, before) {
+/** The failure whose strip has the cursor: of several that which was shown before, or else the
+ * first.  Where none has it, that which is near; far from all it is that which was shown before, at
+ * first the last. */
+export function refusedAt(states, at, before) {
+  const having = states.filter((p) => p - length < at && at <= p);
+  if (having.length) return having.includes(before) ? before : having[0];
   const next = states.reduce((best, p) => (Math.abs(p - at) < Math.abs(best - at) ? p : best));
   if (Math.abs(next - at) <= length) return next;
   return states.includes(before) ? before : states[states.length - 1];
@@ -111,20 +116,17 @@ function ask(film) {
 }
 
 function update(film) {
-  const { host, store, recording, asker } = film;
-  const { at, file, dev, view } = store.get();
+  const { host, store, recording } = film;
+  const { at, view } = store.get();
   const states = refusedStates(recording);
-  if (film.device !== `${file}.${dev}`) {
-    film.device = `${file}.${dev}`;
-    clear(film);
-  }
+  film.device();
   host.hidden = states.length === 0 || ofMany.has(view);
   if (host.hidden) {
     stop(film);
     return;
   }
   film.end = refusedAt(states, at, film.end);
-  if (recording.cover().complete !== false && asker.isNew([file, dev, film.end])) ask(film);
+  if (recording.cover().complete !== false) film.events();
   mark(film);
 }
 
@@ -152,11 +154,13 @@ export function createFilm(host, { store, newAsker, recording, travel, list }) {
   const film = { host, store, recording, travel, list, asker: newAsker(),
     cells: el('ol', { class: 'cells' }),
     play: button('play', () => toggle(film), { title: 'Space' }),
-    device: '',         // whose events they are
     end: 0,             // the state of the failure,
     rows: [],           // the events up to it,
     marked: -1,         // and the state whose cell is marked
     timer: 0 };         // while it plays
+  const source = () => [store.get().file, store.get().dev];
+  film.device = derived(source, () => clear(film));
+  film.events = derived(() => [source(), film.end], () => ask(film));
   fill(host, el('div', null, el('h2', { text: 'The last moments' }),
     button('\u25c2', () => step(film, -1), { 'aria-label': 'one event back', title: ',' }),
     button('\u25b8', () => step(film, 1), { 'aria-label': 'one event on', title: '.' }),

@@ -3,6 +3,7 @@ import { count, share } from '../../core/model/human.js';
 import { button, el } from '../draw/dom.js';
 import { bytesColumn, createTable, eventColumn } from '../draw/table.js';
 import { momentName, shown, withoutText, words } from '../draw/text.js';
+import { derived } from '../state/derived.js';
 import { toTabbed } from './rows.js';
 
 const lists = [[null, 'groups'], ['alive', 'allocations'], ['matches', 'matches']];
@@ -78,21 +79,29 @@ function show({ store, recording, table }, got) {
       recording.cover()));
 }
 
-/** The rows are asked for when what they follow from differs. */
+/** The list that is shown; of matches there is none without a search. */
+function shownList({ list, query }) {
+  return list === 'matches' && !query ? null : list;
+}
+
+/** What the engine is asked for the rows. */
+function argsOf({ store, sort }) {
+  const { at, query, without } = store.get();
+  return { of: shownList(store.get()), state: at, text: query, sort, without };
+}
+
 function update(listing) {
-  const { store, asker, host, bar, table, sort } = listing;
-  const { file, dev, at, query, list, sel, without } = store.get();
-  const mine = list === 'matches' && !query ? null : list;
-  host.classList.toggle('listing', mine !== null);
-  bar.draw(mine, query);
-  if (!mine) {
-    asker.forget();
+  const { store, host, bar, table, rows } = listing;
+  const { query, sel } = store.get();
+  const list = shownList(store.get());
+  host.classList.toggle('listing', list !== null);
+  bar.draw(list, query);
+  if (!list) {
+    rows.forget();
     return;
   }
-  const args = { of: mine, state: at, text: query, sort, without };
-  if (asker.isNew([file, dev, args])) {
-    asker.ask('list', args, (got) => show(listing, got));
-  } else if (table.rows().length) table.choose(sel?.id ?? null);
+  rows();
+  if (table.rows().length) table.choose(sel?.id ?? null);
 }
 
 /** Above and beside the rows of `host`, which it then hides. */
@@ -101,6 +110,8 @@ export function createListing(host, { store, newAsker, recording, place, goTo, p
   host.querySelector('.rows').before(bar.node);
   const listing = { store, asker: newAsker(), recording, place, goTo, pin, host, bar,
     sort: { id: 'bytes', descending: true } };
+  listing.rows = derived(() => [store.get().file, store.get().dev, argsOf(listing)],
+    () => listing.asker.ask('list', argsOf(listing), (got) => show(listing, got)));
   listing.table = createTable(host, columnsOf((row) => pick(listing, row)), {
     caption: 'Single allocations', sort: listing.sort, key: (row) => row.id,
     pick: (row) => pick(listing, row), sorted: ({ id, descending }) => {

@@ -4,6 +4,7 @@ import { button, el, fill } from '../draw/dom.js';
 import { rowOf } from '../draw/events.js';
 import { createTable } from '../draw/table.js';
 import { eventName, words } from '../draw/text.js';
+import { derived } from '../state/derived.js';
 import { lineTerm } from '../state/terms.js';
 import { explainButton } from './explain.js';
 
@@ -112,16 +113,15 @@ function show(host, panel, oom) {
 /** The panel beside the picture; a selected range takes its place. */
 export function createOom(host, { store, recording, find, goTo }) {
   const events = el('ol', { class: 'events', 'aria-label': 'The last events' });
-  let made = '';
+  const failure = () => recording.cover().ooms.find(({ state }) => state === store.get().at);
+  const shownFailure = derived(() => {
+    const { at, file, dev } = store.get();
+    return [file, dev, at];
+  }, () => show(host, { store, recording, find, goTo, events }, failure()));
+
   function update() {
-    const { at, range, file, dev } = store.get();
-    const oom = recording.cover().ooms.find(({ state }) => state === at);
-    const why = host.parentNode;
-    why.hidden = !oom || Boolean(range);
-    const key = [file, dev, at].join();
-    if (why.hidden || key === made) return;
-    made = key;
-    show(host, { store, recording, find, goTo, events }, oom);
+    host.parentNode.hidden = !failure() || Boolean(store.get().range);
+    if (!host.parentNode.hidden) shownFailure();
   }
   return { update,
     /** Events up to a failure: the last ones stand in its panel. */

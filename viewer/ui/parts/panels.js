@@ -5,6 +5,7 @@ import { button, choice, el, fill, setOptions } from '../draw/dom.js';
 import { paintMatch, paintSwatch } from '../draw/paint.js';
 import { bytesColumn, createTable, deltaColumn, eventColumn, toneOf } from '../draw/table.js';
 import { eventName, groupText, momentName, withoutText, words } from '../draw/text.js';
+import { derived } from '../state/derived.js';
 import { plainBy } from '../state/holders.js';
 import { termOf } from '../state/terms.js';
 import { explainButton } from './explain.js';
@@ -100,6 +101,11 @@ export function createWho(host, { store, newAsker, recording, look, find, peel, 
     if (!found.hidden) paintMatch(found.firstChild, look.palette());
     host.classList.toggle('wide', state.wide);
     wide.setAttribute('aria-pressed', String(state.wide));
+    // Until the answer to the question of now is there, the rows of before stay as they are.
+    if (live.of.by === plainBy(state.by)) list(live);
+  }
+
+  function list(live) {
     const rows = [...live.rows, ...live.out];
     if (live.adjust) {
       rows.push({ key: -1, name: 'unattributed', bytes: live.adjust, count: 0, largest: null,
@@ -109,8 +115,8 @@ export function createWho(host, { store, newAsker, recording, look, find, peel, 
     table.set(rows.map((row) => ({ ...row,
       part: row.key < 0 || row.out ? -1 : ratio(row.bytes, live.alive) })),
     { label: 'requested', bytes: live.bytes, alive: live.alive, count: live.count }, null,
-    `requested at ${momentName(live.state, recording.cover())}, by ${plainBy(state.by)}` +
-      withoutText(state.without, ', '));
+    `requested at ${momentName(live.state, recording.cover())}, by ${live.of.by}` +
+      withoutText(live.of.without, ', '));
   }
   return { update, table, listing };
 }
@@ -167,9 +173,8 @@ export function createRange(host, { store, newAsker, recording, find, zoomToSele
     table.set(got.rows.slice().sort((x, y) => Math.abs(y.delta) - Math.abs(x.delta)), total);
   }
 
-  function update() {
+  function ask() {
     const state = store.get();
-    if (!asker.isNew([state.range, state.by, state.without, state.file, state.dev])) return;
     if (!state.range) {
       host.hidden = true;
       fill(host);
@@ -180,5 +185,9 @@ export function createRange(host, { store, newAsker, recording, find, zoomToSele
       if (store.get().range) show(got, a, b);
     });
   }
+  const update = derived(() => {
+    const { range, by: grouping, without, file, dev } = store.get();
+    return [range, grouping, without, file, dev];
+  }, ask);
   return { update, table: () => table };
 }

@@ -2,8 +2,10 @@
 import { bytes, count } from '../../core/model/human.js';
 import { button, el, fill } from '../draw/dom.js';
 import { eventName, groupText } from '../draw/text.js';
+import { derived } from '../state/derived.js';
 import { plainBy } from '../state/holders.js';
 import { isPart } from '../state/span.js';
+import { ownName } from '../state/terms.js';
 
 const named = 3;
 
@@ -111,10 +113,10 @@ function answer(peel, got, aloud) {
   redraw();
 }
 
-function update(peel, aloud) {
-  const { store, node, asker, status, redraw } = peel;
-  const { without, file, dev } = store.get();
-  if (!asker.isNew([without, file, dev])) return;
+/** Asks for the peak of what is left, or shows that nothing is taken out. */
+function ask(peel) {
+  const { store, node, asker, status, redraw, aloud } = peel;
+  const { without } = store.get();
   if (without) {
     asker.ask('peel', { without }, (got) => {
       if (store.get().without) answer(peel, got, aloud);
@@ -140,21 +142,22 @@ function toggleAt(peel, focus) {
   const { host, store, status, holding } = peel;
   const row = focus.closest('tr[data-row]');
   const own = row && host.contains(row) && row.querySelector('[data-peel]');
-  const largest = holding()?.rows[0];
+  const live = holding();
+  const largest = live?.of.by === plainBy(store.get().by) ? live.rows[0] : null;
   if (own) own.click();
   else if (!largest || store.get().by === 'age') status.note('nothing here can be taken out');
-  else toggle(peel, largest.name);
+  else toggle(peel, ownName(largest));
 }
 
 /** The column of Who: a button for each group.  Ages are counted to the cursor, and thus none. */
 function columnOf(peel) {
   return { id: 'peel', name: '', fixed: true, value: (row) => (row.out ? 'out' : ''),
     explain: 'take a row out of the picture, to see what the peak would be without it',
-    cell: ({ key, name, out }) => {
+    cell: ({ key, name, site, out }) => {
       const { by } = peel.store.get();
       const act = out ? 'put back' : 'take out';
       return key < 0 || by === 'age' ? null : button(out ? '+' : '\u2212',
-        () => toggle(peel, name), { class: 'plain',
+        () => toggle(peel, ownName({ name, site })), { class: 'plain',
           'aria-pressed': String(Boolean(out)), 'data-peel': '',
           title: `${act}: Delete`, 'aria-label': `${act} ${groupText(by, name)}` });
     } };
@@ -163,7 +166,15 @@ function columnOf(peel) {
 /** `holding()`: who holds the memory at the cursor, or null; `redraw()` draws what is of all. */
 export function createPeel(host, { store, newAsker, recording, place, status, holding, redraw }) {
   const peel = { host, store, recording, place, status, holding, redraw, asker: newAsker(),
+    aloud: false,     // whether a person has done it just now
     node: el('div', { class: 'peel', hidden: true }) };
-  return { column: columnOf(peel), update: (aloud) => update(peel, aloud),
+  const left = derived(() => {
+    const { without, file, dev } = store.get();
+    return [without, file, dev];
+  }, () => ask(peel));
+  return { column: columnOf(peel), update: (aloud) => {
+    peel.aloud = aloud;
+    left();
+  },
     toggle: (focus) => toggleAt(peel, focus) };
 }

@@ -56,7 +56,7 @@ export function createSearch({ store, ask, recording, goTo, pin, status }) {
   /** Asks what matches, and goes to the next (1) or previous (-1) match; 0 stays. */
   function visit(step) {
     const { query, at, by } = store.get();
-    const mine = ++wanted;
+    const serial = ++wanted;
     if (!query) {
       fill(said);
       box.setAttribute('aria-invalid', 'false');
@@ -65,7 +65,7 @@ export function createSearch({ store, ask, recording, goTo, pin, status }) {
     }
     ask('find', { text: query, state: at, by, after: step ? last : null, step: step ||
         1 }).then((got) => {
-      if (!got || mine !== wanted) return;
+      if (!got || serial !== wanted) return;
       tell(box, said, got, query, { store, recording });
       if (step && got.visit) {
         last = got.visit.id;

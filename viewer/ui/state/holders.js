@@ -1,5 +1,6 @@
 // holders.js - asks who holds the memory: at the cursor to list them, at the peak to colour them.
 import { slotsOf } from '../draw/colours.js';
+import { derived } from './derived.js';
 import { answerOf } from './told.js';
 
 /** A grouping as the engine knows it: time of birth is one of colours only. */
@@ -30,11 +31,12 @@ function peek(holders, p) {
   if (holders.peeking) return;
   holders.peeking = true;
   const asked = peekedBy(store.get(), p);
-  ask('live', { ...argsAt(store.get(), p), what: 'pointer' }).then((live) => {
+  const args = argsAt(store.get(), p);
+  ask('live', { ...args, what: 'pointer' }).then((live) => {
     holders.peeking = false;
     const next = holders.peeked;
     if (next === null) return;
-    if (live && asked === peekedBy(store.get(), p)) list(live);
+    if (live && asked === peekedBy(store.get(), p)) list({ ...live, of: args });
     if (next !== p) {
       holders.peeked = p;
       peek(holders, next);
@@ -47,13 +49,13 @@ function peek(holders, p) {
 
 function askLive(holders) {
   const { store, ask, look, status } = holders;
-  const state = store.get();
-  const mine = ++holders.asked;
-  ask('live', argsAt(state, state.at)).then((live) => {
-    if (!live || mine !== holders.asked) return;
-    holders.live = live;
+  const args = argsAt(store.get(), store.get().at);
+  const serial = ++holders.asked;
+  ask('live', args).then((live) => {
+    if (!live || serial !== holders.asked) return;
+    holders.live = { ...live, of: args };
     look.addNames(live.rows);
-    holders.list(live);
+    holders.list(holders.live);
     status.draw();
     status.speak();
   }, status.failed);
@@ -68,14 +70,11 @@ export function subjectOf(head, state) {
 /** Colours by the order at the peak, so that they stay when the cursor moves. */
 async function askSlots(holders) {
   const { store, ask, recording, look, stage } = holders;
-  const { file, dev, by } = store.get();
   const { peak } = recording.cover();
-  const key = [file, dev, by].join();
-  if (key === holders.slotsKey || !peak) return;
-  holders.slotsKey = key;
-  const kind = plainBy(by);
+  if (!peak) return;
+  const kind = plainBy(store.get().by);
   const live = await ask('live', { state: peak.state, by: kind, what: 'colours' });
-  if (!live || key !== holders.slotsKey) return;
+  if (!live || kind !== plainBy(store.get().by)) return;
   const names = live.names || [];
   const here = new Set(live.rows.map((row) => row.key));
   look.setGroups(slotsOf(kind, [...live.rows, ...names.filter(({ key: one }) => !here.has(one))],
@@ -90,17 +89,24 @@ export function createHolders({ store, ask, recording, look, status, stage, list
     live: null,         // at the cursor
     asked: 0,           // how often it was asked
     peeked: null,       // the state that is listed in passing,
-    peeking: false,     // and whether it was asked for
-    slotsKey: '' };     // what the colours were asked for
+    peeking: false };   // and whether it was asked for
+  const slots = derived(() => {
+    const { file, dev, by } = store.get();
+    return [file, dev, by, recording.cover().peak?.state];
+  }, () => askSlots(holders).catch((error) => {
+    slots.forget();
+    throw error;
+  }));
   return {
     live: () => holders.live,
     ask: () => askLive(holders),
     peek: (p) => peek(holders, p),
-    askSlots: () => askSlots(holders),
+    /** Resolves when the groups have colours. */
+    askSlots: slots,
     forget: () => {
       holders.live = null;
       holders.peeked = null;
-      holders.slotsKey = '';
+      slots.forget();
     },
   };
 }

@@ -46,7 +46,7 @@ function openFirst(opening, cover) {
 }
 
 /** All is known of a device whose picture is open: nothing moves. */
-async function completeCover(opening, cover) {
+async function completeCover(opening, cover, isOpen) {
   const { store, recording, status, overview, holders } = opening;
   // Of some events only the peak is known with all of them.
   const device = recording.device();
@@ -60,7 +60,7 @@ async function completeCover(opening, cover) {
   if (cover.problem) status.failed(cover.problem);
   overview.draw();
   await holders.askSlots();
-  showView(opening);
+  if (isOpen()) showView(opening);
 }
 
 function changesSince(before, state) {
@@ -69,7 +69,7 @@ function changesSince(before, state) {
 
 /** Begins where something failed or at the peak, with the whole recording, but for what `given`
  * says and what a person has done since it was shown before. */
-async function showCover(opening, cover, state, given) {
+async function showCover(opening, cover, state, given, isOpen) {
   const { store, recording, status, stage, place, overview, holders } = opening;
   const { head } = recording;
   recording.learn({ cut: isCut(head, state), cutAt: head.files[state.file].cut_at_byte,
@@ -90,6 +90,7 @@ async function showCover(opening, cover, state, given) {
   overview.redraw();
   // A picture that is painted before its colours are known would be painted twice.
   if (cover.complete !== false) await holders.askSlots();
+  if (!isOpen()) return;
   stage.open(store.get().view);
   stage.update(store.get(), state);
 }
@@ -111,6 +112,8 @@ async function showDevice(opening, state, given) {
   stage.forget();
   holders.forget();
   recording.peel(null);
+  const serial = ++opening.count;
+  const isOpen = () => serial === opening.count;
   const empty = recording.head.files[state.file].devices.length === 0;
   showEmpty(empty);
   if (empty) {
@@ -118,17 +121,16 @@ async function showDevice(opening, state, given) {
     opening.updateFilm();
     return;
   }
-  const mine = ++opening.count;
   opening.shown = null;
   // A link says where to begin, which may need all of it.
   const plain = !given || Object.keys(given).length === 0;
   let opened = false;
   for (const wait of plain ? [false, 'first', true] : [false, true]) {
     const cover = await ask('cover', { wait });
-    if (mine !== opening.count) return;
-    if (opened) await completeCover(opening, cover);
-    else await showCover(opening, cover, state, given);
-    if (mine !== opening.count) return;
+    if (!isOpen()) return;
+    if (opened) await completeCover(opening, cover, isOpen);
+    else await showCover(opening, cover, state, given, isOpen);
+    if (!isOpen()) return;
     if (cover.complete !== false) break;
     const early = { line: cover.lines, category: cover.names }[plainBy(store.get().by)];
     opened = wait === 'first' && Boolean(early && cover.peak) && store.get().view !== 'state';

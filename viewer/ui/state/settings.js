@@ -1,13 +1,19 @@
 // settings.js - what a person chooses of the page itself: keys, wheel, editor, light or dark.
 import { readPalette } from '../draw/colours.js';
 
+/** What the browser prefers: { dark, forced }. */
+function preferred() {
+  const is = (media) => matchMedia(`(${media})`).matches;
+  return { dark: is('prefers-color-scheme: dark'), forced: is('forced-colors: active') };
+}
+
 /** The theme of the state, or else what the browser prefers, and its colours; paper is light. */
 function setTheme({ printing }, { store, look }) {
   const { theme } = store.get();
-  const is = (media) => matchMedia(`(${media})`).matches;
-  const dark = theme ? theme === 'dark' : is('prefers-color-scheme: dark');
-  document.documentElement.dataset.theme = dark && !printing ? 'dark' : 'light';
-  look.setPalette({ ...readPalette(), patterned: printing || is('forced-colors: active') });
+  const { dark, forced } = preferred();
+  const isDark = theme ? theme === 'dark' : dark;
+  document.documentElement.dataset.theme = isDark && !printing ? 'dark' : 'light';
+  look.setPalette({ ...readPalette(), patterned: printing || forced });
 }
 
 /** Values that others read and the `?` dialog writes; `given` are the options of the head. */
@@ -18,6 +24,7 @@ export function createSettings(given, { store, look }) {
     wheelPans: false,
     editor, editorPath,
     printing: false,
+    preferred,
     setTheme: () => setTheme(settings, { store, look }),
     toggleTheme: () => {
       const dark = document.documentElement.dataset.theme === 'dark';

@@ -35,13 +35,12 @@ function statusText({ holding, store, recording }) {
   const cover = recording.left();
   if (!live) return '';
   const known = (value) => value !== null && value !== undefined;
-  const { without } = store.get();
   const grade = gradeOf(recording.head, store.get());
   return [
     (grade === 'D' ? 'grade D \u00b7 ' : '') + momentName(live.state, cover),
     known(live.time) && duration(live.time),
     `${cover.startUnknown ? '\u2265 ' : ''}${bytes(live.bytes)} requested` +
-      withoutText(without, ' '),
+      withoutText(live.of.without, ' '),
     known(live.active) && `${cover.activeExact ? '' : '~ '}${bytes(live.active)} active`,
     known(live.reserved) && `${bytes(live.reserved)} reserved`,
     `${count(live.count)} live`,

@@ -9,13 +9,18 @@ function quoted(text) {
   return /^[\w.:-]+$/.test(text) ? text : '"' + text.replaceAll('"', ' ') + '"';
 }
 
+/** The name of a group that no other has: several sites may bear one name, and have numbers. */
+export function ownName({ name, site }) {
+  return (site ? `#${site} ` : '') + name;
+}
+
 /** The search term for one group of a grouping, { name, site } or its name alone; empty where there
- * is none.  Several sites may bear one name, and are told apart by their numbers. */
+ * is none. */
 export function termOf(by, group) {
   const key = keyOf[by];
-  const { name, site } = typeof group === 'object' && group ? group : { name: group };
-  if (!key || name === undefined || name === null) return '';
-  return `${key}${lists.includes(key) ? ':' : '='}${quoted((site ? `#${site} ` : '') + name)}`;
+  const one = typeof group === 'object' && group ? group : { name: group };
+  if (!key || one.name === undefined || one.name === null) return '';
+  return `${key}${lists.includes(key) ? ':' : '='}${quoted(ownName(one))}`;
 }
 
 /** The search term for the line of a program, or the size of what has none. */

@@ -8,6 +8,7 @@ import { hatch } from '../draw/paint.js';
 import { followSight, rowHeight, rowsInSight } from '../draw/table.js';
 import { rowOf } from '../draw/events.js';
 import { eventName, words } from '../draw/text.js';
+import { derived } from '../state/derived.js';
 import { plainBy } from '../state/holders.js';
 
 const leastBar = 40;
@@ -239,7 +240,6 @@ export function createAllocator(host, { store, recording, look, pointer, travel,
   const show = createSegments(pools, { store, look, pointer, say });
   let last = null;
   let rows = [];
-  let drawnFor = null;
   let drawnFrom = null;
 
   /** Rows are made once for each answer. */
@@ -251,7 +251,6 @@ export function createAllocator(host, { store, recording, look, pointer, travel,
 
   function draw() {
     if (!last) return;
-    drawnFor = store.get().sel;
     const move = (by) => travel.setCursor(store.get().at + by, true);
     fill(lead, el('strong', { text: eventName(last.state) }),
       button('\u2039', () => move(-1), { 'aria-label': 'one event back', title: ',' }),
@@ -269,16 +268,21 @@ export function createAllocator(host, { store, recording, look, pointer, travel,
     if (row) events.scrollTop = row.offsetTop - events.offsetTop - 40;
   }
 
-  function update() {
-    const { at, file, dev, sel, by } = store.get();
-    if (!asker.isNew([at, file, dev, by])) {
-      if (sel !== drawnFor) soon();
-      return;
-    }
+  function ask() {
+    const { at, by } = store.get();
     asker.ask('state', { state: at, by: plainBy(by) }, take);
     eventsAsker.ask('events', { state: at, n: 200 }, (got) => drawEvents(got.rows, at));
   }
+
   const soon = perFrame(draw);
-  return { update, redraw: draw, forget: asker.forget,
+  const segments = derived(() => {
+    const { at, file, dev, by } = store.get();
+    return [at, file, dev, by];
+  }, ask);
+  const selected = derived(() => [store.get().sel], soon);
+  return { update: () => {
+    segments();
+    selected();
+  }, redraw: draw, forget: segments.forget,
     drawing: () => last && drawingOf(poolsOf(last.bars, recording.device()), { store, look }) };
 }

@@ -7,6 +7,7 @@ import { drawCurve } from '../draw/spark.js';
 import { bytesColumn, createTable, deltaColumn, toneOf } from '../draw/table.js';
 import { eventName, shortened, shown, words } from '../draw/text.js';
 import { sidesOf } from '../state/compared.js';
+import { derived } from '../state/derived.js';
 import { scaleOf } from './many.js';
 
 const mostDrawn = 60;
@@ -139,7 +140,6 @@ function turnMarks(compared, note) {
 export function createDiff(host, { store, ask, covers, recording, look, compared, status,
   showFlame }) {
   const { head } = recording;
-  let asked = '';
   let wanted = 0;
   let kind = 'all';
   let got = null;
@@ -164,13 +164,13 @@ export function createDiff(host, { store, ask, covers, recording, look, compared
   host.append(body);
   const table = createTable(body, columns, { caption: 'What differs' });
 
-  async function compare(mine) {
+  async function compare(serial) {
     const [a, b] = await compared.ends();
     const one = a.file === b.file && a.dev === b.dev;
     const same = one && a.state === b.state;
     const pair = one ? null : pairOf(head, a, b);
     const answer = await ask('diff', { file: a.file, dev: a.dev, a, b, by: 'line', pair });
-    if (!answer || mine !== wanted) return;
+    if (!answer || serial !== wanted) return;
     got = answer;
     for (const node of [body, bar.curves, bar.kind.node, bar.net]) node.hidden = same;
     fill(bar.net, `${eventName(a.state)} ${bytes(got.total.a)} \u2192 ${eventName(b.state)} ` +
@@ -181,6 +181,9 @@ export function createDiff(host, { store, ask, covers, recording, look, compared
     await drawCurves(bar.curves, { head, covers, palette: look.palette }, [a, b]);
   }
 
+  const difference = derived(() => [compared.key(), store.get().theme],
+    () => compare(++wanted).catch(status.failed));
+
   function update() {
     const { a, b, marks } = compared.of();
     setOptions(bar.a.select, bar.sides, a);
@@ -188,11 +191,8 @@ export function createDiff(host, { store, ask, covers, recording, look, compared
     fill(bar.marks, marks ? 'leave the marks A and B' : 'marks A and B');
     for (const one of bar.chosen) one.select.disabled = Boolean(marks);
     bar.flame.hidden = !recording.cover().has.stacks;
-    const key = JSON.stringify([compared.key(), store.get().theme]);
-    if (key === asked) return;
-    asked = key;
-    compare(++wanted).catch(status.failed);
+    difference();
   }
-  return { update, forget: () => { asked = ''; }, table: () => table,
+  return { update, forget: difference.forget, table: () => table,
     drawing: () => sum && drawingOf(table.rows(), sum, look.palette()) };
 }

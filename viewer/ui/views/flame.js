@@ -4,6 +4,7 @@ import { button, choice, el, fill, perFrame } from '../draw/dom.js';
 import { align, prepare } from '../draw/draw.js';
 import { hatch } from '../draw/paint.js';
 import { baseName, eventName, shortened, withoutText } from '../draw/text.js';
+import { derived } from '../state/derived.js';
 import { isPart } from '../state/span.js';
 import { frameTerms } from '../state/terms.js';
 import { findingsOf } from '../state/told.js';
@@ -151,42 +152,65 @@ function draw(flame) {
   drawCrumbs(flame);
 }
 
-function update(flame) {
-  const { store, recording, compared, chosen, asker } = flame;
-  const { at, range, query, only, without, file, dev, sel } = store.get();
+/** What the tree is of. */
+function treeOf({ store, recording, chosen }) {
+  const { at, range, without } = store.get();
   const { a, b } = range || { a: 0, b: recording.cover().states - 1 };
-  const width = Math.max(100, flame.box.clientWidth - 16);
-  chosen.of = flame.of.select.value = flame.subject.of;
-  const differs = chosen.of === 'diff';
+  if (chosen.of === 'diff') return { ...chosen, without: null };
   const sites = chosen.of === 'leaks' ? leaksOf(findingsOf(recording.head, store.get()))
     .map(({ evidence }) => evidence.culprit) : undefined;
-  const subject = { ...chosen, ...(differs ? null : { state: at, a, b }), sites,
-    without: differs ? null : without };
-  const tree = JSON.stringify([subject, file, dev, differs && compared.key(), only && query]);
-  // Nodes are of one tree.
-  if (tree !== flame.treeKey) leave(flame, tree);
-  flame.strip.update();
-  const args = { ...subject, query, only: query !== '' && (only || differs), width,
-    top: flame.top, row: differs ? null : sel?.id ?? flame.passing() };
-  if (!asker.isNew([args, file, dev, differs && compared.key()])) {
-    flame.soon();
-    return;
-  }
-  flame.wanted++;
-  if (differs) askDiff(flame, args).catch(flame.status.failed);
-  else asker.ask('tree', args, (got) => show(flame, got, null));
+  return { ...chosen, state: at, a, b, sites, without };
 }
 
-/** From the zoom and the cell of a tree that is no longer shown. */
-function leave(flame, treeKey) {
-  Object.assign(flame, { treeKey, top: 0, walked: -1 });
-  flame.names.clear();
+/** What the engine is asked for the cells that are wide enough to be seen. */
+function argsOf(flame) {
+  const { query, only, sel } = flame.store.get();
+  const differs = flame.chosen.of === 'diff';
+  return { ...treeOf(flame), query, only: query !== '' && (only || differs),
+    width: Math.max(100, flame.box.clientWidth - 16), top: flame.top,
+    row: differs ? null : sel?.id ?? flame.passing() };
+}
+
+/** The device, or what is compared. */
+function sourceOf({ store, compared, chosen }) {
+  const { file, dev } = store.get();
+  return [file, dev, chosen.of === 'diff' && compared.key()];
+}
+
+/** What the view shows, each with what it follows from. */
+function follow(flame) {
+  const { store } = flame;
+  // Nodes are of one tree: the zoom and the cell are left with it.
+  flame.nodes = derived(() => {
+    const { query, only } = store.get();
+    return [treeOf(flame), sourceOf(flame), only && query];
+  }, () => {
+    Object.assign(flame, { top: 0, walked: -1 });
+    flame.names.clear();
+  });
+  flame.cells = derived(() => [argsOf(flame), sourceOf(flame)], () => ask(flame));
+}
+
+function ask(flame) {
+  const args = argsOf(flame);
+  flame.wanted++;
+  if (args.of === 'diff') askDiff(flame, args).catch(flame.status.failed);
+  else flame.asker.ask('tree', args, (got) => show(flame, got, null));
+}
+
+function update(flame) {
+  const { chosen, of, subject, nodes, strip, cells, soon } = flame;
+  chosen.of = of.select.value = subject.of;
+  nodes();
+  strip.update();
+  cells();
+  soon();
 }
 
 async function askDiff(flame, args) {
-  const mine = flame.wanted;
+  const serial = flame.wanted;
   const ends = await flame.compared.ends();
-  if (mine !== flame.wanted) return;
+  if (serial !== flame.wanted) return;
   const [a, b] = ends;
   flame.asker.ask('tree', { ...args, a, b, file: a.file, dev: a.dev }, (got) =>
     show(flame, got, ends));
@@ -335,7 +359,6 @@ export function createFlame(host, { store, recording, look, compared, status, ne
     chosen: { of: 'cursor', weight: 'bytes', root: 'caller', library: false },
     tree: null,         // what the engine answered
     ends: null,         // of a difference, what is compared
-    treeKey: '',        // what that follows from
     top: 0,             // the node that is zoomed to
     walked: -1,         // the cell with the focus of the keys
     names: new Map(),   // the cells of nodes that were shown once
@@ -345,6 +368,7 @@ export function createFlame(host, { store, recording, look, compared, status, ne
   };
   const scroll = el('div', { class: 'scroll' }, box, el('details', { class: 'twin' },
     el('summary', { text: 'as a list' }), flame.twin.node));
+  follow(flame);
   host.append(controls(flame), flame.crumbs, flame.strip.node, scroll);
   listen(flame);
   new ResizeObserver(() => update(flame)).observe(scroll);
@@ -352,7 +376,7 @@ export function createFlame(host, { store, recording, look, compared, status, ne
     flame.strip.redraw();
     draw(flame);
   }, forget: () => {
-    flame.asker.forget();
+    flame.cells.forget();
     flame.strip.forget();
   },
     drawing: () => flame.tree && { width: box.clientWidth, height: box.clientHeight,

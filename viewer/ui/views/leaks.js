@@ -3,6 +3,7 @@ import { bytes, delta } from '../../core/model/human.js';
 import { button, el, fill } from '../draw/dom.js';
 import { bytesColumn, createTable } from '../draw/table.js';
 import { words } from '../draw/text.js';
+import { derived } from '../state/derived.js';
 import { isPart } from '../state/span.js';
 import { lineTerm } from '../state/terms.js';
 import { findingsOf } from '../state/told.js';
@@ -111,10 +112,8 @@ export function createLeaks(host, { store, recording, look, newAsker, showFlame 
     fill(summary, `born in a step and alive at the end, no leak (${stays.length})`);
   }
 
-  function update() {
-    const { file, dev } = store.get();
-    if (asker.isNew([file, dev])) asker.ask('leaks', { by: 'line' }, show);
-  }
-  return { update, redraw: () => { asker.forget(); update(); }, forget: asker.forget,
+  const update = derived(() => [store.get().file, store.get().dev],
+    () => asker.ask('leaks', { by: 'line' }, show));
+  return { update, redraw: () => { update.forget(); update(); }, forget: update.forget,
     table: () => table };
 }

@@ -5,6 +5,7 @@ import { button, el, fill, perFrame } from '../draw/dom.js';
 import { drawCurve } from '../draw/spark.js';
 import { createTable } from '../draw/table.js';
 import { shown } from '../draw/text.js';
+import { derived } from '../state/derived.js';
 import { answerOf } from '../state/told.js';
 
 const sparkWidth = 120;
@@ -64,7 +65,7 @@ function columnsOf(store, ticked, tick, sparkOf) {
 export function createAll(host, { store, head, look, covers: askCovers, failed, capacityBox }) {
   const units = unitsOf(head).sort((a, b) => Boolean(b.ooms) - Boolean(a.ooms) ||
     (b.peak ?? -1) - (a.peak ?? -1));
-  let [ticked, covers, seen] = [[], null, ''];
+  let [ticked, covers] = [[], null];
   const top = () => scaleOf(covers, units);
   const cap = capacityBox();
   const diff = button('diff the two', () => compare());
@@ -106,12 +107,10 @@ export function createAll(host, { store, head, look, covers: askCovers, failed, 
         (skew ? `; the largest peak is ${skew.toFixed(2)} \u00d7 the median` : ''));
   }
 
-  function update() {
+  const update = derived(() => {
     const { cap: limit, theme, file, dev } = store.get();
-    const key = JSON.stringify([limit, theme, file, dev, covers !== null]);
-    if (key !== seen) draw();
-    seen = key;
-  }
+    return [limit, theme, file, dev, covers !== null];
+  }, draw);
   askCovers().then((got) => {
     covers = got;
     update();

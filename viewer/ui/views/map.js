@@ -5,6 +5,7 @@ import { button, choice, el, fill, setOptions } from '../draw/dom.js';
 import { align, line } from '../draw/draw.js';
 import { bytesColumn, createTable } from '../draw/table.js';
 import { shown } from '../draw/text.js';
+import { derived } from '../state/derived.js';
 import { plainBy } from '../state/holders.js';
 import { groupingsOf } from '../parts/panels.js';
 import { segmentOf } from './allocator.js';
@@ -194,9 +195,7 @@ function drawList({ lists, chosen, found }) {
 
 function askSegments(map) {
   const { store, recording, asker } = map;
-  const { at, file, dev } = store.get();
-  if (!asker.isNew([at, file, dev])) return;
-  asker.ask('state', { state: at, by: 'category' }, (got) => {
+  asker.ask('state', { state: store.get().at, by: 'category' }, (got) => {
     map.found = got.bars.map((bar) => segmentOf(bar, recording.device()));
     const total = summed(map.found);
     drawList(map);
@@ -231,6 +230,10 @@ export function createMap(host, { store, recording, stage, newAsker, makePlot })
     chosen: { which: 'history', sort: 'address', list: 'segments', only: null },
     found: [],        // the segments at the cursor
     asker: newAsker() };
+  const segments = derived(() => {
+    const { at, file, dev } = store.get();
+    return [at, file, dev];
+  }, () => askSegments(map));
   host.append(controls(map));
   const plot = makePlot(host, { op: 'map', paint: paintMap, drawY: drawRows, args: () => {
     const picture = stage.picture();
@@ -247,12 +250,12 @@ export function createMap(host, { store, recording, stage, newAsker, makePlot })
       plainBy(store.get().by));
     plot.update();
     drawOnly(map);
-    askSegments(map);
+    segments();
   }
   return { plot, update, redraw: plot.redraw,
     table: () => map.lists[map.chosen.list].table,
     forget: () => {
-      map.asker.forget();
+      segments.forget();
       plot.forget();
       map.chosen.only = null;
     } };

@@ -37,6 +37,7 @@ export function stepNear({ steps, columns }, y, box, px, py) {
   const c = Math.floor((px - box.left) / box.width * columns);
   let [found, least] = [-1, near];
   steps.forEach(({ curve }, i) => {
+    if (!curve.length) return;
     const part = curve.subarray(Math.max(0, c - 1), c + 2);
     if (c < 0 || c >= columns || part.length === 0) return;
     const [low, high] = [Math.min(...part), Math.max(...part)].map(scale.of);
@@ -106,7 +107,7 @@ export function drawAll(g, answer, { y, box, palette, capacity }) {
   const scale = yScale(y, box);
   g.globalAlpha = 0.55;
   for (const { curve } of answer.steps) {
-    drawCurve(g, curve, answer.columns, scale, box, palette.muted, 1);
+    if (curve.length) drawCurve(g, curve, answer.columns, scale, box, palette.muted, 1);
   }
   g.globalAlpha = 1;
 }

@@ -8,6 +8,8 @@ import { bandsOf, columnOf, placeIn, runsOf } from '../draw/picture.js';
 import { areasOf } from '../draw/svg.js';
 import { eventName, shown, withoutText } from '../draw/text.js';
 import { gestures } from './gesture.js';
+import { cursorIn } from '../state/cursor.js';
+import { derived } from '../state/derived.js';
 import { plainBy } from '../state/holders.js';
 import { createAway } from './away.js';
 import { drawBackdrop } from './backdrop.js';
@@ -33,8 +35,8 @@ function reachOf({ own, recording }, { mode, from, to }) {
 }
 
 /** What of the state a picture is of. */
-function whatOf({ x, by, query, only, without }) {
-  return { x, by, query, only, without };
+function whatOf({ x, by, query, only, without, at }) {
+  return { x, by, query, only, without, cursor: cursorIn({ by, query, at })?.state };
 }
 
 /** What the engine is asked for the picture of the state as it stands. */
@@ -45,19 +47,18 @@ function argsOf(plot, ratio = pixelRatio()) {
   return { x, W: Math.round(width * ratio), H: Math.round(height * ratio),
     y0: fit ? null : y.from, y1: fit ? null : y.to, by, query, only, reach: reachOf(plot, x),
     without: plot.own ? null : without,
-    // What follows from the cursor.
-    ...(by === 'age' || query.includes('alive:') ? { state: at } : null),
+    ...cursorIn({ by, query, at }),
     ...(plot.options.args ? plot.options.args() : {}) };
 }
 
 /** The answer; where much is alive in many columns, a picture of half the size is shown before. */
-async function request(plot, args, mine) {
+async function request(plot, args, what, serial) {
   const { op, recording } = plot;
   if (op === 'raster' && args.W * recording.cover().mostLive > manyCells) {
     const half = await plot.ask(op, { ...args, W: args.W >> 1 || 1, H: args.H >> 1 || 1 });
-    if (mine !== plot.wanted) return null;
+    if (serial !== plot.wanted) return null;
     if (half) {
-      plot.picture = { ...half, ...whatOf(plot.store.get()), half: true };
+      plot.picture = { ...half, ...what, half: true };
       paint(plot);
     }
   }
@@ -72,23 +73,17 @@ function isKnown({ store, recording }) {
 
 function askPicture(plot) {
   const { store, stage, status } = plot;
-  const { file, dev } = store.get();
   const asked = whatOf(store.get());
-  if (!plot.node.clientWidth || !isKnown(plot)) return;
-  const args = argsOf(plot);
-  const key = JSON.stringify([file, dev, args]);
-  if (key === plot.asked) return;
-  plot.asked = key;
-  const mine = ++plot.wanted;
+  const serial = ++plot.wanted;
   status.pending(true);
-  request(plot, args, mine).then((got) => {
-    if (mine !== plot.wanted || !got) return;
+  request(plot, argsOf(plot), asked, serial).then((got) => {
+    if (serial !== plot.wanted || !got) return;
     status.pending(false);
     plot.picture = { ...got, ...asked };
     stage.setPicture(plot.picture);
     paint(plot);
   }, (error) => {
-    if (mine === plot.wanted) status.failed(error);
+    if (serial === plot.wanted) status.failed(error);
   });
 }
 
@@ -96,9 +91,9 @@ function askPicture(plot) {
 async function sharpen(plot, ratio) {
   const { store, stage, status } = plot;
   const asked = whatOf(store.get());
-  const mine = ++plot.wanted;
+  const serial = ++plot.wanted;
   const got = await plot.ask(plot.op, argsOf(plot, ratio));
-  if (!got || mine !== plot.wanted) return;
+  if (!got || serial !== plot.wanted) return;
   plot.picture = { ...got, ...asked };
   status.pending(false);
   stage.setPicture(plot.picture);
@@ -204,13 +199,12 @@ function yNow({ store, recording, own, picture }) {
 
 /** A picture of the very view that is set, or null while one is being made. */
 function exact({ store, own, picture }) {
-  const state = store.get();
-  const { x, y } = state;
-  const same = picture && !picture.half && ['by', 'query', 'only', 'without'].every((key) =>
-    picture[key] === state[key]) && picture.x.mode === x.mode && picture.x.from === x.from &&
-    picture.x.to === x.to && (own || y.to === null || (y.from === picture.y0 &&
-      y.to === picture.y1));
-  return same ? picture : null;
+  if (!picture || picture.half) return null;
+  const { y } = store.get();
+  const { x, ...rest } = whatOf(store.get());
+  const isSame = (one, other) => Object.keys(other).every((key) => one[key] === other[key]);
+  const isInHeight = own || y.to === null || (y.from === picture.y0 && y.to === picture.y1);
+  return isInHeight && isSame(picture, rest) && isSame(picture.x, x) ? picture : null;
 }
 
 /** Where state `p` lies, in CSS pixels, in sight or not; null where no picture knows it yet. */
@@ -226,14 +220,14 @@ function pixelOf(plot, p) {
 /** Where an allocation lies in the picture, once that is known; it is asked for when it is not. */
 function bandOf(plot, id) {
   if (plot.own || !plot.exact()) return null;
-  const args = plot.asked;
+  const { picture } = plot;
   const kept = plot.edges.get(id);
-  if (kept && kept.args === args) return kept.band;
-  plot.edges.set(id, { args, band: null });
+  if (kept && kept.picture === picture) return kept.band;
+  plot.edges.set(id, { picture, band: null });
   if (plot.edges.size > edgesKept) plot.edges.delete(plot.edges.keys().next().value);
   plot.ask('band', { ...argsOf(plot), id }).then((band) => {
     const one = plot.edges.get(id);
-    if (!one || one.args !== args) return;
+    if (!one || one.picture !== picture) return;
     one.band = band;
     plot.soonOver();
   }, plot.status.failed);
@@ -269,7 +263,7 @@ export function createPlot(host, { store, ask, recording, look, stage, pointer, 
   host.append(node);
   const refresh = () => {
     compose(plot);
-    askPicture(plot);
+    if (node.clientWidth && isKnown(plot)) plot.pictured();
   };
   const soonOver = perFrame(() => redrawOver(plot));
   const plot = {
@@ -277,7 +271,7 @@ export function createPlot(host, { store, ask, recording, look, stage, pointer, 
     options, op: options.op, own: Boolean(options.drawY), node, canvas, over,
     image: document.createElement('canvas'),
     picture: null,     // the last exact one, with .x as it was asked for
-    asked: '', wanted: 0,
+    wanted: 0,         // counts the questions
     edges: new Map(),  // where allocations lie in it, by id
     soonOver,
     bandOf: (id) => bandOf(plot, id),
@@ -303,15 +297,17 @@ export function createPlot(host, { store, ask, recording, look, stage, pointer, 
     update: perFrame(refresh),
     sharpen: (ratio) => sharpen(plot, ratio),
     refresh: () => {
-      plot.asked = '';
+      plot.pictured.forget();
       plot.update();
     },
     redraw: () => redraw(plot),
     forget: () => {
-      plot.asked = '';
+      plot.pictured.forget();
       plot.picture = null;
     },
   };
+  plot.pictured = derived(() => [store.get().file, store.get().dev, argsOf(plot)],
+    () => askPicture(plot));
   plot.parts = [createAway(plot, travel), ...(plot.own ? [] : [createHandle(plot)])];
   // Called between layout and paint, so that no frame shows a stretched canvas.
   new ResizeObserver(refresh).observe(node);

@@ -5,6 +5,7 @@ import { prepare } from '../draw/draw.js';
 import { drawCurve } from '../draw/spark.js';
 import { bytesColumn, createTable, deltaColumn } from '../draw/table.js';
 import { eventName, shortened, shown } from '../draw/text.js';
+import { derived, following } from '../state/derived.js';
 import { marked } from '../state/marks.js';
 import { revealed } from '../state/span.js';
 import { axisOf, boxOf, colourOf, drawAll, drawLoud, stepNear } from './overlaid.js';
@@ -34,8 +35,11 @@ function said(answer, i) {
     .filter(Boolean).join(', ');
 }
 
-function leadOf({ steps, left, outlier }) {
+function leadOf({ steps, left, curves, outlier }) {
   const parts = steps.length < 2 ? [fewSteps] : [];
+  if (curves < steps.length) {
+    parts.push(`Of ${count(steps.length)} steps ${count(curves)} are drawn; the table has all.`);
+  }
   if (left) {
     parts.push(`${left === 1 ? '1 more step is' : `${count(left)} more steps are`} not among the ` +
       'events that this page holds.');
@@ -220,25 +224,32 @@ function show(view) {
   showMarks(view);
 }
 
-/** Asks for curves as wide as the plot; where they are there, draws what the state changes. */
+/** Asks for curves as wide as the plot. */
 function ask(view) {
-  const { store, asker, host } = view;
-  const { file, dev, x, at, cap, theme } = store.get();
-  const { width: W, height } = view.box();
-  const seen = [theme, cap].join();
-  if (!host.clientWidth) return;
-  if (asker.isNew([file, dev, x.mode, W])) {
-    asker.ask('steps', { mode: x.mode, W }, (got) => {
-      view.current = got.steps.findIndex(({ first, last }) => first <= at && at <= last);
-      view.answer = got;
-      show(view);
-    });
-  } else if (seen !== view.seen) show(view);
-  else {
-    if (height !== view.height) view.draw();
-    showMarks(view);
-  }
-  Object.assign(view, { seen, height });
+  const { at, x } = view.store.get();
+  view.asker.ask('steps', { mode: x.mode, W: view.box().width }, (got) => {
+    view.current = got.steps.findIndex(({ first, last }) => first <= at && at <= last);
+    view.answer = got;
+    show(view);
+  });
+}
+
+/** Draws again what the state changes. */
+function update(view) {
+  if (!view.host.clientWidth) return;
+  for (const one of [view.curves, view.painted, view.sized]) one();
+  showMarks(view);
+}
+
+/** What the view shows, each with what it follows from. */
+function follow(view) {
+  const { store, box } = view;
+  view.curves = derived(() => {
+    const { file, dev, x } = store.get();
+    return [file, dev, x.mode, box().width];
+  }, () => ask(view));
+  view.painted = following(() => [store.get().theme, store.get().cap], () => show(view));
+  view.sized = following(() => [box().height], () => view.draw());
 }
 
 export function createSteps(host, { store, recording, look: colours, status, newAsker, setAxis }) {
@@ -249,8 +260,8 @@ export function createSteps(host, { store, recording, look: colours, status, new
   host.append(el('div', { class: 'bar' }, bar.axis.node, el('p', null, bar.lead, ' ', bar.hint)),
     node, body);
   const view = { host, store, recording, look: colours, status, bar, node, body,
-    answer: { steps: [], left: 0, length: 1, columns: 1, outlier: null },
-    asker: newAsker(), seen: '', height: 0, y: { from: 0, to: 1 }, tags: new Map(),
+    answer: { steps: [], left: 0, curves: 0, length: 1, columns: 1, outlier: null },
+    asker: newAsker(), y: { from: 0, to: 1 }, tags: new Map(),
     current: -1,        // the step that is looked at
     box: () => boxOf(node.clientWidth, node.clientHeight) };
   view.draw = layer(view, drawAll, { role: 'img', 'aria-label': 'curves of the steps' });
@@ -258,9 +269,11 @@ export function createSteps(host, { store, recording, look: colours, status, new
   view.table = createTable(body, columnsOf(view), { caption: 'Steps',
     key: ({ i }) => i === view.current, pick: ({ i }) => mark(view, i) });
   hear(view);
-  const update = perFrame(() => ask(view));
-  new ResizeObserver(update).observe(node);
-  return { update, redraw: () => show(view), forget: view.asker.forget, table: () => view.table,
+  follow(view);
+  const soon = perFrame(() => update(view));
+  new ResizeObserver(soon).observe(node);
+  return { update: soon, redraw: () => show(view), forget: view.curves.forget,
+    table: () => view.table,
     drawing: () => (view.answer.steps.length ? { width: node.clientWidth,
       height: node.clientHeight,
       draw: (g) => [drawAll, drawLoud].forEach((draw) => paint(view, draw, g)) } : null) };

@@ -3,6 +3,8 @@ import { windowOf } from '../../core/memory/curves.js';
 import { el, perFrame, pixelRatio } from '../draw/dom.js';
 import { drawCursor, prepare, xScale } from '../draw/draw.js';
 import { makeInks, paintPicture } from '../draw/paint.js';
+import { cursorIn } from '../state/cursor.js';
+import { derived } from '../state/derived.js';
 
 const stripHeight = 60;
 /** How much of its colours the stack keeps while nothing is searched. */
@@ -30,20 +32,28 @@ function paint(strip, picture) {
   draw(strip);
 }
 
-function update(strip) {
-  const { store, recording, asker, node, canvas, passing } = strip;
-  const { by, query, without, file, dev, theme, patterns } = store.get();
-  const cover = recording.cover();
-  if (!node.clientWidth || !cover.ops.includes('raster')) return;
-  const [from, to] = windowOf(cover);
-  const x = { mode: 'events', from, to };
+/** What the engine is asked for the picture. */
+function argsOf({ store, recording, node, passing }) {
+  const { by, query: found, without, at } = store.get();
+  const query = passing || found;
+  const [from, to] = windowOf(recording.cover());
   const ratio = pixelRatio();
-  const args = { x, W: Math.round(node.clientWidth * ratio), H: Math.round(stripHeight * ratio),
-    y0: null, y1: null, by, query: passing || query, only: false, without };
-  canvas.setAttribute('aria-label', args.query ? `Where ${args.query} lies in the stack` :
-    'The stack of the whole recording');
-  if (!asker.isNew([args, file, dev, theme, patterns])) strip.soon();
-  else asker.ask('raster', args, (got) => paint(strip, { ...got, x }));
+  return { x: { mode: 'events', from, to }, W: Math.round(node.clientWidth * ratio),
+    H: Math.round(stripHeight * ratio), y0: null, y1: null, by, query, only: false, without,
+    ...cursorIn({ by, query, at }) };
+}
+
+function ask(strip) {
+  const args = argsOf(strip);
+  strip.canvas.setAttribute('aria-label', args.query ?
+    `Where ${args.query} lies in the stack` : 'The stack of the whole recording');
+  strip.asker.ask('raster', args, (got) => paint(strip, { ...got, x: args.x }));
+}
+
+function update(strip) {
+  if (!strip.node.clientWidth || !strip.recording.cover().ops.includes('raster')) return;
+  strip.pictured();
+  strip.soon();
 }
 
 export function createStrip({ store, recording, look, newAsker }) {
@@ -54,10 +64,14 @@ export function createStrip({ store, recording, look, newAsker }) {
     picture: null,
     passing: '',    // what is searched in passing, before what is searched
     soon: perFrame(() => draw(strip)) };
+  strip.pictured = derived(() => {
+    const { file, dev, theme, patterns } = store.get();
+    return [argsOf(strip), file, dev, theme, patterns];
+  }, () => ask(strip));
   return { node, update: () => update(strip),
     redraw: () => { if (strip.picture) paint(strip, strip.picture); },
     forget: () => {
-      strip.asker.forget();
+      strip.pictured.forget();
       strip.picture = null;
     },
     pass: (query) => {

@@ -1,0 +1,98 @@
+"""What the page shows while answers of its worker are late: what was asked, never a mixture of then and now."""
+import time
+
+import pytest
+
+from pages import EXAMPLES, plain
+
+TRAIN, OOM = EXAMPLES / "train.pickle", EXAMPLES / "oom.pickle"
+# Answers to the operations that `late` names come so many ms later.
+LATE = """self.late = {};
+if (self.Worker) Object.defineProperty(Worker.prototype, 'onmessage', { set(hear) {
+  this.addEventListener('message', (event) => {
+    const ms = self.late[event.data.op] ?? 0;
+    if (ms) setTimeout(() => hear(event), ms);
+    else hear(event);
+  });
+} });"""
+PARTS = "#who", "#film", "#details", "#status-text"
+CAPTION = "document.querySelector('#who caption').textContent"
+
+
+@pytest.fixture
+def slow(pages):
+    """Opens recordings in a page whose answers can be made late."""
+    def open_one(*arguments, fragment="#v=1&by=line"):
+        page = pages(*arguments, fragment=fragment,
+                     before=lambda page: page.send("Page.addScriptToEvaluateOnNewDocument", source=LATE))
+        page.settled()
+        return page
+    return open_one
+
+
+def late(page, **ms):
+    page.ask("Object.assign(self.late, { %s }); 0" % ", ".join("%s: %d" % pair for pair in ms.items()))
+
+
+def caption(page):
+    return plain(page.ask(CAPTION))
+
+
+def seen(page, selector):
+    return plain(page.ask("document.querySelector('%s').innerText" % selector))
+
+
+def names(page):
+    return page.ask("[...document.querySelectorAll('#who tr[data-row] button')].map((one) => one.textContent)")
+
+
+def test_rows_keep_the_words_they_were_asked_with(slow):
+    page = slow(OOM)
+    rows = names(page)
+    late(page, live=700)
+    page.ask("location.hash = '#v=1&by=category'; 0")
+    page.press("W", modifiers=8)
+    page.wait("document.querySelector('#who select').value === 'category' && document.getElementById('who').classList.contains('wide')")
+    assert caption(page).endswith("by line") and names(page) == rows
+    page.wait(CAPTION + ".endsWith('by category')")
+    assert names(page) != rows
+    page.sound()
+
+
+def test_what_is_taken_out_is_said_of_bytes_that_are_without_it(slow):
+    page = slow(OOM)
+    whole = plain(page.text("#status-text"))
+    late(page, live=700)
+    page.press_on("#who [data-peel]")
+    page.wait("location.hash.includes('without') || document.querySelector('.peel:not([hidden])') !== null")
+    said = set()
+    end = time.monotonic() + 10
+    while "without" not in (text := plain(page.text("#status-text"))):
+        assert time.monotonic() < end
+        said.add(text.split("   |   ")[0])
+        time.sleep(0.02)
+    assert said <= {whole.split("   |   ")[0]}
+    assert text.split(" requested")[0] != whole.split(" requested")[0]
+    page.sound()
+
+
+@pytest.mark.parametrize("op", ["live", "cover", "moments", "raster", "peel", "row", "find"])
+def test_another_file_is_not_told_the_answers_of_the_first(slow, op):
+    """Those that come when it is open."""
+    page = slow(OOM, TRAIN, fragment="#v=1&view=stack&by=line&file=1")
+    wanted = [seen(page, one) for one in PARTS]
+    shown = page.settled()
+    page.ask("location.hash = '#v=1&view=stack&by=line&file=0'; 0")
+    page.wait("document.querySelector('#film li') !== null")
+    page.settled()
+    late(page, **{op: 400})
+    page.press_on("#who [data-peel]")
+    page.press("ArrowLeft")
+    time.sleep(0.1)
+    page.ask("location.hash = '#v=1&view=stack&by=line&file=1'; 0")
+    time.sleep(1.2)
+    late(page, **{op: 0})
+    assert page.settled() == shown
+    for selector, text in zip(PARTS, wanted):
+        assert seen(page, selector) == text, selector
+    page.sound()
