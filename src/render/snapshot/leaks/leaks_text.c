@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "analysis/snapshot/categories/category_rules.h"
-#include "analysis/snapshot/leaks/leak_class.h"
 #include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/steps/steps.h"
 #include "analysis/snapshot/study/site_fields.h"
@@ -22,6 +21,8 @@
 #include "render/answer/next.h"
 #include "render/answer/place.h"
 #include "render/snapshot/leaks/leaks_lines.h"
+#include "render/snapshot/leaks/leaks_rows.h"
+#include "render/snapshot/leaks/leaks_sentences.h"
 #include "render/snapshot/renderers.h"
 #include "render/snapshot/steps/step_parts.h"
 #include "render/write/cells.h"
@@ -30,16 +31,8 @@
 #include "render/write/out.h"
 #include "render/write/text.h"
 
-/* ALIKE_MOST: of so many rows names are compared.  RISING_PERCENT: of the steps, in what grows. */
-enum {
-    ROWS_DEFAULT = 20,
-    WIDE = 100,
-    LEAKS_TOLD = 5,
-    ALIKE_MOST = 1000,
-    RISING_PERCENT = 80,
-    RISES_MIN = 3,
-    NAMES_INDENT = 10
-};
+/* ALIKE_MOST: of so many sites it is asked whether two are called the same. */
+enum { ROWS_DEFAULT = 20, WIDE = 100, LEAKS_TOLD = 5, ALIKE_MOST = 1000, NAMES_INDENT = 10 };
 
 /* What is put together for one device. */
 struct text_context {
@@ -66,88 +59,24 @@ static const char *words_of_kind(enum leak_kind kind)
     return words[kind];
 }
 
-/* What a site holds more after each step, on the average; 0: it does not rise, in most steps and by
- * enough to matter. */
-static uint64_t rise_of(const struct leaks *g, const struct leak_site *site)
-{
-    uint32_t warm = leak_warm_up(g->steps.steps.count), rises = 0;
-    if (g->moments < warm + 2)
-        return 0;
-    uint32_t steps = g->moments - 1 - warm;
-    if (steps < RISES_MIN)
-        return 0;
-    uint64_t first = site->bytes[warm], last = site->bytes[g->moments - 1];
-    for (uint32_t i = warm + 1; i < g->moments; i++)
-        rises += site->bytes[i] > site->bytes[i - 1];
-    bool rising = last > first && last - first >= g->floor_bytes &&
-                  (uint64_t)rises * 100 >= (uint64_t)steps * RISING_PERCENT;
-    return rising ? (last - first) / steps : 0;
-}
-
-/* What grows though nothing is left behind step by step: what replaces it is larger each time. */
-static bool is_outgrown(const struct leaks *g, const struct leak_site *site)
-{
-    bool calm = site->class == LEAK_CLASS_STABLE || site->class == LEAK_CLASS_REPLACED;
-    return calm && rise_of(g, site) != 0;
-}
-
-/* What is as it always was is not worth a row. */
-static bool worth_a_row(const struct leaks *g, const struct leak_site *site)
-{
-    return site->class != LEAK_CLASS_STABLE || is_outgrown(g, site);
-}
-
-/* What tells a row from others of the same name: its owner, else the innermost frame, else how
- * large each of its allocations is. */
-enum difference { DIFFERENT, BY_OWNER, BY_INNERMOST, BY_SIZE };
-
-static enum difference difference_of(const struct leaks *g, const struct leak_site *site)
-{
-    enum difference by = DIFFERENT;
-    for (uint32_t i = 0; i < g->sites && i < ALIKE_MOST; i++) {
-        const struct leak_site *other = &g->site[i];
-        if (other == site || !worth_a_row(g, other) ||
-            !str_equal(other->site.culprit, site->site.culprit))
-            continue;
-        enum difference with = !str_equal(other->site.owner, site->site.owner) ? BY_OWNER
-                               : !str_equal(other->innermost, site->innermost) ? BY_INNERMOST
-                                                                               : BY_SIZE;
-        by = with > by ? with : by;
-    }
-    return by;
-}
-
-/* "adam.py:172" of "adam.py:172 _init_group" */
-static str file_and_line(str name)
-{
-    size_t len = 0;
-    while (len < name.len && name.ptr[len] != ' ')
-        len++;
-    return (str){ name.ptr, len };
-}
-
 /* What tells it from others, in brackets: "(nn_utils.py:12)", "(4 B each)". */
 static void put_difference(struct buf *to, const struct text_context *s,
-                           const struct leak_site *site, enum difference by)
+                           const struct leak_site *site, enum leaks_difference by)
 {
-    uint32_t last = s->leaks->moments - 1, count = site->counts[last];
-    str more = by == BY_OWNER ? site->site.owner : site->innermost;
-    if (by == BY_SIZE && count > 0) {
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    leaks_difference_words(&words, s->leaks, site, by, s->style->ascii);
+    if (words.len > 0) {
         buf_text(to, " (");
-        human_bytes(to, (int64_t)(site->bytes[last] / count));
-        buf_text(to, count == 1 ? ")" : " each)");
-        return;
+        buf_str(to, buf_slice(&words));
+        buf_char(to, ')');
     }
-    if (by == DIFFERENT || by == BY_SIZE || more.len == 0 || str_equal(more, site->site.culprit))
-        return;
-    buf_text(to, " (");
-    escape_text(to, file_and_line(more), s->style->ascii);
-    buf_char(to, ')');
+    buf_end(&words, to);
 }
 
 static void put_place(struct buf *to, const struct text_context *s, const struct leak_site *site)
 {
-    enum difference by = difference_of(s->leaks, site);
+    enum leaks_difference by = leaks_row_difference(s->leaks, site);
     buf_text(to, " at ");
     place_words(to, site->site.culprit, s->style->ascii);
     if (!str_equal(site->site.culprit, site->site.owner)) {
@@ -229,68 +158,6 @@ static void put_more_sites(struct buf *to, struct text_context *s, uint32_t told
     put_words(to, s, "");
 }
 
-/* Whether all that a site holds at the end was made in the last step. */
-static bool is_of_last_step(const struct leaks *g, const struct leak_site *site)
-{
-    const struct steps *steps = &g->steps.steps;
-    if (is_outgrown(g, site))
-        return false;
-    if (site->class == LEAK_CLASS_REPLACED)
-        return true;
-    return site->class == LEAK_CLASS_STABLE && site->survivors == 1 && site->survivor != NULL &&
-           site->survivor[0].event >= (int64_t)steps->boundary[steps->count - 1].event;
-}
-
-/* "; model.py:71 forward carries 500.00 MiB of each step into the next": no leak, and yet held. */
-static void put_carried(struct text_context *s, const char *kind)
-{
-    const struct leaks *g = s->leaks;
-    const struct leak_site *most = NULL;
-    uint32_t last = g->moments - 1;
-    for (uint32_t i = 0; i < g->sites; i++) {
-        const struct leak_site *site = &g->site[i];
-        if (is_of_last_step(g, site) && site->bytes[last] >= g->floor_bytes &&
-            (most == NULL || site->bytes[last] > most->bytes[last]))
-            most = site;
-    }
-    if (most == NULL)
-        return;
-    buf_text(&s->words, "; ");
-    place_words(&s->words, most->site.culprit, s->style->ascii);
-    buf_text(&s->words, " carries ");
-    human_bytes(&s->words, (int64_t)most->bytes[last]);
-    buf_format(&s->words, " of each %s into the next", kind);
-}
-
-/* No growth: of what was looked at, and where steps can be compared at all. */
-static void put_none(struct text_context *s)
-{
-    const struct leaks *g = s->leaks;
-    uint32_t steps = g->steps.steps.count;
-    const char *kind = step_kind_names[g->steps.steps.kind];
-    const char *kinds = g->steps.steps.kind == STEP_PASS ? "passes" : "steps";
-    if (!g->end_compares) {
-        buf_format(&s->words,
-                   "not known: %u %s, and the recording ends at another point of a %s than "
-                   "they do, so too little can be compared",
-                   steps, kinds, kind);
-        return;
-    }
-    paint_on(&s->words, s->style, PAINT_GOOD);
-    buf_text(&s->words, "none");
-    paint_off(&s->words, s->style);
-    buf_format(&s->words, ": in %u %s ", steps, kinds);
-    if (g->sites_folded == 0) {
-        buf_text(&s->words, "no site");
-    } else {
-        buf_text(&s->words, "none of the ");
-        human_count(&s->words, g->sites, s->style->ascii);
-        buf_text(&s->words, " largest sites");
-    }
-    buf_format(&s->words, " leaves %smemory behind in each", g->too_small != 0 ? "much " : "");
-    put_carried(s, kind);
-}
-
 static void put_verdict(struct buf *to, struct text_context *s)
 {
     const struct leaks *g = s->leaks;
@@ -299,7 +166,7 @@ static void put_verdict(struct buf *to, struct text_context *s)
         put_leak(to, s, &g->site[i]);
     put_more_sites(to, s, LEAKS_TOLD, growing, "growing");
     if (growing == 0) {
-        put_none(s);
+        leaks_none_words(&s->words, g, s->style);
         put_words(to, s, "leak");
     }
     for (uint32_t i = 0; i < g->too_small && i < LEAKS_TOLD; i++)
@@ -316,8 +183,8 @@ static void put_total(struct buf *to, struct text_context *s)
     uint64_t rise = 0;
     uint32_t sites = 0;
     for (uint32_t i = 0; i < g->sites; i++)
-        if (is_outgrown(g, &g->site[i])) {
-            rise += rise_of(g, &g->site[i]);
+        if (leaks_row_is_outgrown(g, &g->site[i])) {
+            rise += leaks_row_rise_bytes(g, &g->site[i]);
             sites++;
         }
     if (!told && sites == 0)
@@ -396,11 +263,11 @@ static const struct shown_column all_columns[COLUMNS] = {
 
 static str place_cell(struct text_context *s, const struct leak_site *site)
 {
-    enum difference by = difference_of(s->leaks, site);
+    enum leaks_difference by = leaks_row_difference(s->leaks, site);
     /* Where there is little room, what tells two apart is worth more than the function's name. */
     bool brief = by != DIFFERENT && s->style->width < WIDE;
     str name = site->site.culprit;
-    place_words(&s->cells.text, brief && name.ptr[0] != '(' ? file_and_line(name) : name,
+    place_words(&s->cells.text, brief && name.ptr[0] != '(' ? leaks_file_and_line(name) : name,
                 s->style->ascii);
     put_difference(&s->cells.text, s, site, by);
     return cell_end(&s->cells);
@@ -409,11 +276,11 @@ static str place_cell(struct text_context *s, const struct leak_site *site)
 static str leak_cell(struct text_context *s, const struct leak_site *site, enum leak_column column)
 {
     uint32_t last = s->leaks->moments - 1;
-    bool outgrown = is_outgrown(s->leaks, site);
+    bool outgrown = leaks_row_is_outgrown(s->leaks, site);
     if (column == CLASS && outgrown)
-        return S("grows");
+        return str_from(leaks_row_class(s->leaks, site));
     if (column == SLOPE && outgrown)
-        return cell_bytes(&s->cells, (int64_t)rise_of(s->leaks, site));
+        return cell_bytes(&s->cells, (int64_t)leaks_row_rise_bytes(s->leaks, site));
     if (column == LAST)
         return cell_bytes(&s->cells, (int64_t)site->bytes[last]);
     if (column == COUNT)
@@ -428,36 +295,17 @@ static str leak_cell(struct text_context *s, const struct leak_site *site, enum 
 static bool owners_differ(const struct leaks *g)
 {
     for (uint32_t i = 0; i < g->sites; i++)
-        if (worth_a_row(g, &g->site[i]) &&
+        if (leaks_row_is_shown(g, &g->site[i]) &&
             !str_equal(g->site[i].site.culprit, g->site[i].site.owner))
             return true;
     return false;
 }
 
-/* What the names of the classes in the table mean; a leak needs no explanation. */
 static void put_legend(struct buf *to, const struct text_context *s)
 {
-    static const char *const meaning[LEAK_CLASSES] = {
-        [LEAK_CLASS_ONE_TIME] = "one time: came with the first step and stays",
-        [LEAK_CLASS_REPLACED] = "replaced: the next step's takes its place",
-        [LEAK_CLASS_PLATEAU] = "plateau: rose and stopped",
-        [LEAK_CLASS_SAWTOOTH] = "sawtooth: rises and is freed again",
-        [LEAK_CLASS_TOO_SMALL] = "too small: grows, by little",
-    };
-    bool has[LEAK_CLASSES] = { false }, grows = false;
     struct buf words;
     buf_init(&words, 1 << 10);
-    for (uint32_t i = 0; i < s->leaks->sites; i++) {
-        const struct leak_site *site = &s->leaks->site[i];
-        bool outgrown = is_outgrown(s->leaks, site);
-        grows = grows || outgrown;
-        has[site->class] = has[site->class] || !outgrown;
-    }
-    if (grows)
-        buf_text(&words, "grows: each step's is larger than the last one's");
-    for (int i = 0; i < LEAK_CLASSES; i++)
-        if (has[i] && meaning[i] != NULL)
-            buf_format(&words, "%s%s", words.len > 0 ? "; " : "", meaning[i]);
+    leaks_legend_words(&words, s->leaks);
     if (words.len > 0) {
         paint_on(to, s->style, PAINT_DIM);
         text_wrap(to, s->style, buf_slice(&words), 0, 0);
@@ -466,31 +314,16 @@ static void put_legend(struct buf *to, const struct text_context *s)
     buf_end(&words, to);
 }
 
-/* "and 3 more sites; --rows shows them", "9 sites that do not change hold 1.20 GiB; --json has
- * them" */
+/* "and 3 more sites; --rows shows them. 9 stable sites hold 1.20 GiB; --json has them" */
 static void put_left_out(struct buf *to, const struct text_context *s, uint32_t left)
 {
-    const struct leaks *g = s->leaks;
-    uint32_t stable = 0;
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < g->sites; i++) {
-        if (worth_a_row(g, &g->site[i]))
-            continue;
-        stable++;
-        bytes += g->site[i].bytes[g->moments - 1];
-    }
     struct buf words;
     buf_init(&words, 1 << 10);
     if (left != 0)
         buf_format(&words, "and %u more site%s; --rows shows them", left, left == 1 ? "" : "s");
-    if (stable != 0) {
-        buf_text(&words, left == 0 ? "" : ". ");
-        human_counted(&words, stable, "stable site", s->style->ascii);
-        buf_text(&words, stable == 1 ? " holds " : " hold ");
-        human_bytes(&words, (int64_t)bytes);
-        buf_text(&words, "; --json has ");
-        buf_text(&words, stable == 1 ? "it" : "them");
-    }
+    uint32_t stable = leaks_stable_words(&words, s->leaks, left == 0 ? "" : ". ", s->style->ascii);
+    if (stable != 0)
+        buf_text(&words, stable == 1 ? "; --json has it" : "; --json has them");
     if (words.len != 0)
         text_wrap(to, s->style, buf_slice(&words), 0, 0);
     buf_end(&words, to);
@@ -500,7 +333,7 @@ static void put_left_out(struct buf *to, const struct text_context *s, uint32_t 
 static bool some_are_alike(const struct leaks *g)
 {
     for (uint32_t i = 0; i < g->sites && i < ALIKE_MOST; i++)
-        if (worth_a_row(g, &g->site[i]) && difference_of(g, &g->site[i]) != DIFFERENT)
+        if (leaks_row_is_shown(g, &g->site[i]) && leaks_row_difference(g, &g->site[i]) != DIFFERENT)
             return true;
     return false;
 }
@@ -534,7 +367,7 @@ static void put_table(struct buf *to, struct text_context *s, uint32_t most)
     if (cell == NULL)
         return;
     for (uint32_t i = 0; i < g->sites; i++) {
-        if (!worth_a_row(g, &g->site[i]))
+        if (!leaks_row_is_shown(g, &g->site[i]))
             continue;
         if (rows == most) {
             left++;
