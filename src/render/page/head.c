@@ -176,6 +176,7 @@ static void put_device(struct json *j, const struct page_device *d,
     put_checks(j, d);
     page_put_answer(j, report);
     page_put_oom(j, d, report->sections);
+    page_put_leaks(j, report->sections);
     page_put_tables(j, d->table, page_table_names, PAGE_TABLES);
 }
 

@@ -185,6 +185,9 @@ enum vrs_status page_wrong_line(const struct report_device *report, str *ret,
 void page_put_oom(struct json *j, const struct page_device *device,
                   const struct report_sections *sections);
 
+/* The member "leaks" of a device: the rows that `vramscope leaks` shows, and its words. */
+void page_put_leaks(struct json *j, const struct report_sections *sections);
+
 /* Tables as the head has them, under the names of `names`. */
 void page_put_tables(struct json *j, const struct page_table *table, const char *const *names,
                      uint32_t tables);

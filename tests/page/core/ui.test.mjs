@@ -27,7 +27,7 @@ import { cellName } from '../../../viewer/ui/views/flame.js';
 import { childCells } from '../../../viewer/ui/views/twin.js';
 import { chosenRows, drawRows, pinsOf, shownRows } from '../../../viewer/ui/views/map.js';
 import { sidesOf, stateOf } from '../../../viewer/ui/state/compared.js';
-import { joined } from '../../../viewer/ui/views/leaks.js';
+import { leftByStep } from '../../../viewer/ui/views/leaks.js';
 import { poolsOf } from '../../../viewer/ui/views/allocator.js';
 
 const limits = { states: 1000, first: 400, time: [0, 5000] };
@@ -491,18 +491,12 @@ test('pins: of what is stranded, not of what is free or full', () => {
     { base: 3, stranded: 0 }]), [{ base: 1, stranded: 70, id: 7, size: 30, name: 'a.py:1 f' }]);
 });
 
-test('growth of the report meets the survivors of its site, or stands alone', () => {
+test('what steps left, but for the lines that leak', () => {
   const steps = [{ name: 'step 1' }, { name: '', number: 2 }];
   const rows = [{ name: 'a.py:1 f', bytes: [1, 2], total: 3, first: 1 }, { name: 'b.py:1 g',
     bytes: [4, 0], total: 4, first: 0 }];
-  const leak = (culprit, slope) => ({ id: 'leak', evidence: { culprit, slope_bytes: slope,
-    kind: 'outputs' } });
-  const list = joined(rows, steps, [leak('a.py:1 f', 10), leak('gone', 20), { id: 'oom',
-    evidence: {} }, { id: 'suspect', evidence: { culprit: 'b.py:1 g', slope_bytes: 5 } }]);
-  assert.deepEqual(list.map((r) => [r.name, r.slope, r.class, r.first]),
-    [['a.py:1 f', 10, 'leak', 'step 2'], ['b.py:1 g', 5, 'suspect', 'step 1'],
-      ['gone', 20, 'leak', '-']]);
-  assert.equal(joined(rows, steps, [])[1].class, null);
+  assert.deepEqual(leftByStep({ rows, steps }, new Set(['b.py:1 g'])),
+    [{ line: 'a.py:1 f', left: [1, 2], total: 3, first: 'step 2' }]);
 });
 
 test('sides of a difference: every device of every file, at its own moment', () => {
