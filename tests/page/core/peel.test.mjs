@@ -96,6 +96,28 @@ test('a filter and what is taken out are combined', async () => {
   assert.ok(marked.ids.every((id) => id < 0 || stays(id)));
 });
 
+test('a search counts and visits what is left', async () => {
+  for (const [name, model] of manyModels(4)) {
+    const call = await engineOf(model);
+    const { bytes } = model.alloc;
+    const sum = (rows) => rows.reduce((n, row) => n + bytes[row], 0);
+    for (const { without, stays } of await somePeels(model, call)) {
+      const state = model.states >> 1;
+      const matches = Array.from(bytes.keys()).filter((row) => stays(row) && bytes[row] >= 1024);
+      const live = oracle(model).live(state).filter(stays);
+      const args = { text: 'size>=1KiB', state, without };
+      const got = await call('find', args);
+      assert.equal(got.count, matches.length, `${name} ${without.by}`);
+      assert.equal(got.ever, sum(matches));
+      assert.equal(got.now, sum(live.filter((row) => bytes[row] >= 1024)));
+      assert.equal(got.share, sum(live) ? got.now / sum(live) : got.share);
+      assert.equal(got.visit?.id, matches[0]);
+      const last = await call('find', { ...args, step: -1 });
+      assert.equal(last.visit?.id, matches.at(-1));
+    }
+  }
+});
+
 test('who is alive, a range, a pile and a tree are of what is left', async () => {
   const model = makeModel(5, { events: 800, adjust: 4096 });
   const call = await engineOf(model);

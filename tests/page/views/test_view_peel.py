@@ -318,3 +318,39 @@ def test_peaks_are_those_of_replay_in_real_recordings(shared, tmp_path):
     most = some(2, LINES)
     compared = {path.name: check_peaks(path, tmp_path, most) for path in sorted((shared / "data/snapshots").iterdir())}
     assert sum(compared.values()) > 20 * most, compared
+
+
+def test_a_search_counts_what_is_left(pages):
+    """In the box as in the list of matches; visits go to what is left."""
+    page = opened(pages, SITES + "&q=model.py")
+    page.says("#found", "of all that is alive")
+    whole = plain(page.text("#found"))
+    assert "left" not in whole
+    take(page, LARGEST)
+    out(page, LARGEST)
+    page.says("#found", "of what is left")
+    told = plain(page.text("#found"))
+    assert "of all that is left)" in told
+    assert int(told.split(" ")[0]) < int(whole.split(" ")[0])
+    link = "#v=1&" + "&".join("%s=%s" % pair for pair in page.state().items() if pair[0] != "v")
+    page.press("u")
+    page.says("#found", whole)
+    # The same by a search that leaves them out by itself.
+    terms = json.dumps('model.py -line="%s"' % LARGEST)
+    page.ask("(() => { const q = document.getElementById('query'); q.value = %s; q.form.requestSubmit(); })()" % terms)
+    page.says("#found", told.replace(" of what is left", "").split(" (")[0])
+    page.sound()
+    again = pages(EXAMPLES / "oom.pickle", fragment=link)
+    again.says("#found", told)
+    again.press_on("#found button")
+    again.says("#who", told.split(" ")[0] + " allocations that match model.py, without")
+    again.sound()
+
+
+def test_nothing_of_what_is_left_matches(pages):
+    page = opened(pages, SITES + "&q=" + quote('line="%s"' % LARGEST))
+    page.says("#found", "of all that is alive")
+    take(page, LARGEST)
+    out(page, LARGEST)
+    page.says("#found", "0 allocations of what is left, 0 B ever, 0 B at the cursor (0.0 % of all that is left)")
+    page.sound()

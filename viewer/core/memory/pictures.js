@@ -6,7 +6,7 @@ import { eventsAround, mapExtent, mapRowsWork, mapWork, segmentsAt } from './add
 import { changedBar, momentsWork, toldEvents } from './moments.js';
 import { churnColumns, bornIn, survivors } from './range.js';
 import { diffRows, matched } from './diff.js';
-import { expressionsOf, parse, run } from './query.js';
+import { expressionsOf, parse, run, talliedBy } from './query.js';
 import { SPECIAL, flame, layout, pathOf } from './tree.js';
 import { treeDiff } from './treediff.js';
 import { bandWork, groupSumsWork, groupsWork, stackWork } from './raster.js';
@@ -121,14 +121,17 @@ function visit(model, mask, after, step) {
   return null;
 }
 
-/* {text, state, after, step}: what a query matches, and the next of it to visit. */
-function find(d, { text, state, after = null, step = 1 }) {
+/* {text, state, without, after, step}: what of all that is not taken out a query matches, and the
+ * next of it to visit. */
+function find(d, { text, state, without, after = null, step = 1 }) {
   const p = heldState(d.model, state ?? 0);
-  const found = searched(d, text, p);
-  if (found.error) return { error: found.error, at: found.at };
+  const whole = searched(d, text, p);
+  if (whole.error) return { error: whole.error, at: whole.at };
+  const left = leftOf(d, without);
+  const found = left.stays ? talliedBy(d.model, both(whole.mask, left.stays)) : whole;
   const now = found.atCursor(p);
   return { count: found.count, ever: found.ever, now,
-    share: ratio(now, d.curve()[p] - adjustAt(d.model, p)),
+    share: ratio(now, left.curve()[p] - adjustAt(d.model, p)),
     visit: d.model.alloc.rows ? visit(d.model, found.mask, after, step) : null };
 }
 

@@ -495,23 +495,8 @@ function testOf(run, term) {
   }
 }
 
-/** The mask of a parsed query over the rows of alloc.  options: cursor and peak, states that
- * `alive:` may name; expressions, a Map from the source of each /re/ to its bitmap of strings;
- * grouping, as live.js makes them. */
-export function run(model, ast, { cursor = 0, peak = 0, expressions = new Map(),
-  grouping: groupingOf = (by) => grouping(model, by) } = {}) {
-  const { rows, bytes, born, end } = model.alloc;
-  const mask = new Uint8Array(rows).fill(ast.any.length ? 0 : 1);
-  const running = { model, cursor, peak, expressions, grouping: groupingOf, lower: null };
-  for (const terms of ast.any) {
-    const all = new Uint8Array(rows).fill(1);
-    for (const term of terms) {
-      const test = testOf(running, term);
-      const want = !term.not;
-      for (let r = 0; r < rows; r++) if (all[r] && Boolean(test(r)) !== want) all[r] = 0;
-    }
-    for (let r = 0; r < rows; r++) mask[r] |= all[r];
-  }
+/** What a mask leaves of a model: how many rows, their bytes ever, and at a state. */
+export function talliedBy({ alloc: { rows, bytes, born, end } }, mask) {
   let count = 0;
   let ever = 0;
   for (let r = 0; r < rows; r++) {
@@ -525,4 +510,24 @@ export function run(model, ast, { cursor = 0, peak = 0, expressions = new Map(),
     return sum;
   };
   return { mask, count, ever, atCursor };
+}
+
+/** The mask of a parsed query over the rows of alloc.  options: cursor and peak, states that
+ * `alive:` may name; expressions, a Map from the source of each /re/ to its bitmap of strings;
+ * grouping, as live.js makes them. */
+export function run(model, ast, { cursor = 0, peak = 0, expressions = new Map(),
+  grouping: groupingOf = (by) => grouping(model, by) } = {}) {
+  const { rows } = model.alloc;
+  const mask = new Uint8Array(rows).fill(ast.any.length ? 0 : 1);
+  const running = { model, cursor, peak, expressions, grouping: groupingOf, lower: null };
+  for (const terms of ast.any) {
+    const all = new Uint8Array(rows).fill(1);
+    for (const term of terms) {
+      const test = testOf(running, term);
+      const want = !term.not;
+      for (let r = 0; r < rows; r++) if (all[r] && Boolean(test(r)) !== want) all[r] = 0;
+    }
+    for (let r = 0; r < rows; r++) mask[r] |= all[r];
+  }
+  return talliedBy(model, mask);
 }

@@ -11,9 +11,11 @@ function tell(box, said, got, text, { store, recording }) {
     fill(said, `At character ${got.at + 1}: ${got.error}.`);
     box.setSelectionRange(got.at, text.length);
   } else {
-    fill(said, `${count(got.count)} allocation${got.count === 1 ? '' : 's'}, ${bytes(got.ever)} ` +
-      `${isPart(recording.cover()) ? 'in the events held' : 'ever'}, ` +
-      `${bytes(got.now)} at the cursor (${share(got.share)} of all that is alive) `,
+    const left = store.get().without;
+    fill(said, `${count(got.count)} allocation${got.count === 1 ? '' : 's'}` +
+      `${left ? ' of what is left' : ''}, ${bytes(got.ever)} ` +
+      `${isPart(recording.cover()) ? 'in the events held' : 'ever'}, ${bytes(got.now)} at the ` +
+      `cursor (${share(got.share)} of all that is ${left ? 'left' : 'alive'}) `,
     matchesButton(store, got.count));
   }
 }
@@ -55,7 +57,7 @@ export function createSearch({ store, ask, recording, goTo, pin, status }) {
 
   /** Asks what matches, and goes to the next (1) or previous (-1) match; 0 stays. */
   function visit(step) {
-    const { query, at, by } = store.get();
+    const { query, at, by, without } = store.get();
     const serial = ++wanted;
     if (!query) {
       fill(said);
@@ -63,7 +65,7 @@ export function createSearch({ store, ask, recording, goTo, pin, status }) {
       last = null;
       return;
     }
-    ask('find', { text: query, state: at, by, after: step ? last : null, step: step ||
+    ask('find', { text: query, state: at, by, without, after: step ? last : null, step: step ||
         1 }).then((got) => {
       if (!got || serial !== wanted) return;
       tell(box, said, got, query, { store, recording });
@@ -89,7 +91,8 @@ export function createSearch({ store, ask, recording, goTo, pin, status }) {
     update(state, before) {
       if (state.query !== before.query && document.activeElement !== box) box.value = state.query;
       if (state.query !== before.query) last = null;
-      if (state.query !== before.query || (state.at !== before.at && state.query)) visit(0);
+      if (state.query !== before.query || (state.query && (state.at !== before.at ||
+        state.without !== before.without))) visit(0);
     },
   };
 }
