@@ -258,6 +258,13 @@ static void lay_ranges(const struct scene_device *d, const struct map_rows *rows
     }
 }
 
+/* Where in the rows end to end an allocation lies that is shown. */
+static double top_of(const struct scene_device *d, const struct map_rows *rows, uint32_t id)
+{
+    const struct map_row *row = &rows->at[rows->row_of[rows->range_of[id]]];
+    return row->top + ((double)d->lane[id] - row->lane) * UNIT;
+}
+
 static void lay_allocations(const struct scene_device *d, const struct map_rows *rows,
                             const struct raster_view *v, const struct grid *g,
                             const struct tally *tally, struct layer *to)
@@ -268,13 +275,12 @@ static void lay_allocations(const struct scene_device *d, const struct map_rows 
         uint32_t c2 = raster_first_column(v, d->rows.end[i]);
         if (range == NO_ROW || c1 >= c2)
             continue;
-        const struct map_row *row = &rows->at[rows->row_of[range]];
         if (tally->slot[range] != 0) {
             int32_t *live = tally->live + (size_t)(tally->slot[range] - 1) * (v->W + 1);
             live[c1]++;
             live[c2]--;
         }
-        double y = row->top + ((double)d->lane[i] - row->lane) * UNIT;
+        double y = top_of(d, rows, i);
         cover(to, g, y, y + d->block[i], c1, c2, i);
     }
     for (uint32_t r = 0; r < d->ranges; r++)
@@ -284,13 +290,20 @@ static void lay_allocations(const struct scene_device *d, const struct map_rows 
         }
 }
 
-static uint8_t place_of(const struct scene_device *d, const struct raster_view *v,
-                        const struct tally *tally, int32_t row, int32_t range, uint32_t c)
+/* Of an allocation over a pixel whose centre is that byte. */
+static uint8_t place_in(const struct scene_device *d, const struct map_rows *rows, uint32_t id,
+                        uint32_t state, double centre)
 {
-    if (row >= 0) {
-        uint32_t end = d->rows.end[row], wait = d->wait[row];
-        return wait > 0 && v->shown[c] >= end - wait ? PLACE_PENDING : PLACE_USED;
-    }
+    uint32_t end = d->rows.end[id], wait = d->wait[id];
+    if (wait > 0 && state >= end - wait)
+        return PLACE_PENDING;
+    return centre >= top_of(d, rows, id) + d->request[id] ? PLACE_SLACK : PLACE_USED;
+}
+
+/* Where no allocation is. */
+static uint8_t place_of(const struct scene_device *d, const struct raster_view *v,
+                        const struct tally *tally, int32_t range, uint32_t c)
+{
     if (range < 0)
         return PLACE_UNMAPPED;
     if (d->range[range].held)
@@ -321,9 +334,13 @@ enum vrs_status map_picture_make(const struct scene_device *d, const struct map_
     };
     if (made.places == NULL || made.used == NULL || made.mapped == NULL)
         return vrs_no_memory(err);
-    for (size_t i = 0; i < pixels; i++)
-        made.places[i] =
-            place_of(d, view, &tally, over.ids[i], under.ids[i], (uint32_t)(i % view->W));
+    for (size_t i = 0; i < pixels; i++) {
+        uint32_t c = (uint32_t)(i % view->W), p = (uint32_t)(i / view->W);
+        double centre = (grid.bound[p] + grid.bound[p + 1]) / 2;
+        made.places[i] = over.ids[i] < 0
+                             ? place_of(d, view, &tally, under.ids[i], c)
+                             : place_in(d, rows, (uint32_t)over.ids[i], view->shown[c], centre);
+    }
     *ret = made;
     return VRS_OK;
 }

@@ -19,7 +19,8 @@ enum map_place {
     PLACE_PENDING,
     PLACE_RETURNABLE,
     PLACE_STRANDED,
-    PLACE_HELD, /* free, of a private pool */
+    PLACE_HELD,  /* free, of a private pool */
+    PLACE_SLACK, /* of a block, beyond its request */
 };
 
 struct map_row {

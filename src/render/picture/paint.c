@@ -10,6 +10,9 @@
 /* Rows of a band, which is of one piece in its column, from which on it has an edge. */
 enum { LEAST_EDGED = 8 };
 
+/* How much of its colour a block has beyond its request. */
+#define SLACK_PART 0.45
+
 static bool is_edge(const int32_t *ids, size_t i, uint32_t y, uint32_t W, uint32_t H)
 {
     int32_t id = ids[i];
@@ -42,6 +45,13 @@ static uint32_t free_pixel(uint8_t place, uint32_t x, uint32_t y, const struct p
     return hatched ? p->hatch : p->free;
 }
 
+/* How much of the colour of an allocation a pixel has, of whose bytes so many are in use. */
+static double part_of(uint8_t place, double used)
+{
+    double part = used < 0.15 ? 0.15 : used < 1 ? used : 1;
+    return place == PLACE_SLACK ? part * SLACK_PART : part;
+}
+
 void paint_map(const struct pixels *to, const struct map_picture *map, const struct scene_device *d,
                const struct palette *palette)
 {
@@ -65,7 +75,7 @@ void paint_map(const struct pixels *to, const struct map_picture *map, const str
             if (map->places[i] == PLACE_PENDING && crossed)
                 *pixel = palette->ground;
             else
-                *pixel = palette_mixed(colour, under, used < 0.15 ? 0.15 : used < 1 ? used : 1);
+                *pixel = palette_mixed(colour, under, part_of(map->places[i], used));
         }
     }
 }

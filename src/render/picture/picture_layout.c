@@ -202,7 +202,7 @@ static void put_what(struct buf *to, const struct scene *scene)
     };
     buf_format(to, "%s%s", views[scene->asked.view], scene_by_names[scene->asked.by]);
     if (scene->asked.view == SCENE_MAP)
-        buf_text(to, "; hatched: free beside others, dotted: free and returnable");
+        buf_text(to, "; hatched: free beside others, dotted: free and returnable, pale: slack");
 }
 
 /* File and device, what is shown, and of one device its figures; the first line beneath. */

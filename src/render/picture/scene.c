@@ -189,8 +189,8 @@ static enum vrs_status take_places(struct page_source *from, struct arena *arena
     enum { UNIT = 512 };
     uint32_t rows = d->rows.rows;
     uint32_t *lane = arena_array(arena, uint32_t, rows), *wait = arena_array(arena, uint32_t, rows);
-    double *block = arena_array(arena, double, rows);
-    if (lane == NULL || wait == NULL || block == NULL)
+    double *block = arena_array(arena, double, rows), *request = arena_array(arena, double, rows);
+    if (lane == NULL || wait == NULL || block == NULL || request == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < rows; i++) {
         uint64_t pad = page_alloc_pad(from, i), units = (uint64_t)(d->rows.bytes[i] / UNIT);
@@ -200,10 +200,12 @@ static enum vrs_status take_places(struct page_source *from, struct arena *arena
         block[i] = pad != UINT32_MAX ? d->rows.bytes[i] + (double)pad
                    : units == 0      ? UNIT
                                      : (double)(units * UNIT);
+        request[i] = pad != UINT32_MAX ? d->rows.bytes[i] : block[i];
     }
     d->lane = lane;
     d->wait = wait;
     d->block = block;
+    d->request = request;
     return VRS_OK;
 }
 

@@ -107,7 +107,8 @@ struct scene_device {
     bool start_known, traced;
     /* For the map; NULL where none is asked for. */
     const uint32_t *lane, *wait;
-    const double *block; /* bytes of each row's block */
+    const double *block;   /* bytes of each row's block */
+    const double *request; /* bytes of it that were asked for; all where its size is not known */
     const struct scene_range *range;
     uint32_t ranges;
 };

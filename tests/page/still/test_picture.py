@@ -101,6 +101,41 @@ def test_ids_equal_where_segments_are_mapped_in_parts(tmp_path):
     check_ids(scripts.make("expandable"), "category", tmp_path, SIZES[:1])
 
 
+# Blocks of 22 MiB for requests of 21, which keep the rest: too little to be split off.
+SLACK = """capacity 8GiB
+include torch.stacks
+stack main run.py:40 main < run.py:44 <module>
+stack some @malloc < model.py:9 forward < @main
+stack drop @release < run.py:27 main < @main
+repeat 3 {
+  alloc x$i 21MiB some
+}
+free x1 drop
+alloc small 300 some
+free_requested x2 drop
+alloc y 21MiB some
+free_completed x2 drop
+"""
+MAP_SLACK = 6
+
+
+@needs_node
+def test_slack_is_where_the_page_has_it(tmp_path):
+    path = scripts.make(SLACK)
+    check_ids(path, "category", tmp_path, SIZES[1:2])
+    view = {"op": "map", "by": "line", "W": 320, "H": 200, "from": 0, "to": report_of(path)["events"] + 1}
+    places = of_c(path, "line", [view])[320 * 200 * 4:320 * 200 * 5]
+    assert 320 < places.count(MAP_SLACK) < places.count(1) / 8
+
+
+@needs_node
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_slack_is_pale_as_on_the_page(theme, tmp_path):
+    """The pixels of a map are those of the page where slack is wide enough to be seen."""
+    same, other = compare_plot(scripts.make(SLACK), tmp_path, "map", "line", theme, "800x300")
+    assert other < 0.01 * same, (same, other)
+
+
 def random_with_devices(seed, path):
     """One of a recording that has a device at all."""
     devices = []
