@@ -42,9 +42,10 @@ static bool read_words(const struct common *common, const struct trace_rewrite *
         message("--%s writes a trace, not %s; leave one of them out",
                 r->repair ? "repair" : "slice", common->json ? "--json" : "--csv");
     else if (packing_of(common->output) != NULL)
-        message("-o %s: a trace is written as plain JSON; leave \"%s\" out, or leave -o out and pipe "
-                "it to gzip or zstd",
-                common->output, packing_of(common->output));
+        message(
+            "-o %s: a trace is written as plain JSON; leave \"%s\" out, or leave -o out and pipe "
+            "it to gzip or zstd",
+            common->output, packing_of(common->output));
     else if (files != 1)
         message("--%s takes one FILE", r->repair ? "repair" : "slice");
     else if (r->min_duration != NULL && !vrs_duration(r->min_duration, &ret->min_duration_ns))

@@ -28,10 +28,11 @@ void trace_stats_say(const char *path, const struct vrs_trace *trace,
     double reading = stats->read - stats->begun, all = stats->answered - stats->begun;
     double least = 1e-9; /* a clock that stands still divides nothing by zero */
     uint64_t bytes = vrs_trace_read_bytes(trace), events = vrs_trace_events(trace);
-    message("%s: %llu bytes (unpacked) with %llu events read in %.3f s, %.1f MB/s and %.0f events/s; "
-            "answered after %.3f s; %llu bytes skipped; resident at most %.1f MB",
-            path, (unsigned long long)bytes, (unsigned long long)events, reading,
-            (double)bytes / (reading > least ? reading : least) / 1e6,
-            (double)events / (reading > least ? reading : least), all,
-            (unsigned long long)vrs_trace_skipped_bytes(trace), resident_bytes() / 1e6);
+    message(
+        "%s: %llu bytes (unpacked) with %llu events read in %.3f s, %.1f MB/s and %.0f events/s; "
+        "answered after %.3f s; %llu bytes skipped; resident at most %.1f MB",
+        path, (unsigned long long)bytes, (unsigned long long)events, reading,
+        (double)bytes / (reading > least ? reading : least) / 1e6,
+        (double)events / (reading > least ? reading : least), all,
+        (unsigned long long)vrs_trace_skipped_bytes(trace), resident_bytes() / 1e6);
 }

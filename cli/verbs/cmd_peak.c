@@ -71,11 +71,12 @@ const struct command cmd_peak = {
     .name = "peak",
     .summary = "who held the memory at the peak, or at any moment",
     .synopsis = "[options] FILE...",
-    .about = "Rows, other and adjust add up to the total exactly. A culprit is the innermost line\n"
-             "of your own code in a stack; an owner may also be a library's. By name and by path,\n"
-             "(no name) is memory that the program did not name, and (no module) what a name without\n"
-             "a dot has. Exit status: 0 done, 2 usage, 3 a file or the system failed, 130\n"
-             "interrupted.\n",
+    .about =
+        "Rows, other and adjust add up to the total exactly. A culprit is the innermost line\n"
+        "of your own code in a stack; an owner may also be a library's. By name and by path,\n"
+        "(no name) is memory that the program did not name, and (no module) what a name without\n"
+        "a dot has. Exit status: 0 done, 2 usage, 3 a file or the system failed, 130\n"
+        "interrupted.\n",
     .examples = "vramscope peak run.pickle # twenty lines that held most\n"
                 "vramscope peak run.pickle --stacks -n 3 # with their whole stacks\n"
                 "vramscope peak run.pickle --by owner # the function under your line\n"

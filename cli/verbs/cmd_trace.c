@@ -36,8 +36,8 @@ static const struct option_spec options[] = {
       "with --ops: rows for different shapes, module, phase, step, stack or stack:FRAMES, such as "
       "shapes,phase",
       OPTION_TEXT, IN(by), "shapes module phase step stack" },
-    { 0, "kernels", NULL, "print what ran on the devices, and the copies", OPTION_FLAG,
-      IN(kernels), NULL },
+    { 0, "kernels", NULL, "print what ran on the devices, and the copies", OPTION_FLAG, IN(kernels),
+      NULL },
     { 0, "gaps", NULL, "print why the devices waited, and the longest gaps", OPTION_FLAG, IN(gaps),
       NULL },
     { 0, "steps", NULL, "print the steps of the training loop", OPTION_FLAG, IN(steps), NULL },
@@ -80,8 +80,7 @@ static const struct option_spec options[] = {
 
 static uint32_t sections_of(const struct trace_settings *s)
 {
-    return (s->ops ? (uint32_t)VRS_TRACE_OPS : 0) |
-           (s->kernels ? (uint32_t)VRS_TRACE_KERNELS : 0) |
+    return (s->ops ? (uint32_t)VRS_TRACE_OPS : 0) | (s->kernels ? (uint32_t)VRS_TRACE_KERNELS : 0) |
            (s->gaps ? (uint32_t)VRS_TRACE_GAPS : 0) | (s->steps ? (uint32_t)VRS_TRACE_STEPS : 0) |
            (s->memory ? (uint32_t)VRS_TRACE_MEMORY : 0) |
            (s->calls ? (uint32_t)VRS_TRACE_CALLS : 0) |
@@ -206,8 +205,8 @@ static int write_answers(const struct trace_settings *s, const struct file_answe
     for (uint32_t i = 0; i < count; i++)
         results[i] = answers[i].result;
     enum vrs_status status = vrs_merge(results, count, &joined, &err);
-    int exit_status = status == VRS_OK ? answer_write(&s->common, write, joined)
-                                       : failure_exit(err.status);
+    int exit_status =
+        status == VRS_OK ? answer_write(&s->common, write, joined) : failure_exit(err.status);
     if (status != VRS_OK)
         message_failure("joining", &err);
     vrs_result_free(joined);
@@ -235,8 +234,7 @@ static int answer_all(const struct trace_settings *s, const struct inputs *input
         exit_status = EXIT_FAILED;
     }
     if (count > 0)
-        exit_status = failures_exit(exit_status,
-                                    write_answers(s, answers, count, inputs->several));
+        exit_status = failures_exit(exit_status, write_answers(s, answers, count, inputs->several));
     for (uint32_t i = 0; i < count; i++)
         vrs_result_free(answers[i].result);
     free(answers);
@@ -322,15 +320,16 @@ const struct command cmd_trace = {
     .name = "trace",
     .summary = "where the time goes, from a profiler trace",
     .synopsis = "[options] FILE...",
-    .about = "Reads a trace of torch.profiler (Chrome Trace Event JSON, plain, in gzip or zstd)\n"
-             "and says how busy the GPU was, why it was idle and who is to blame, which steps,\n"
-             "operators and kernels took the time.  A FILE may be a folder, which is searched for\n"
-             "traces, or - for standard input.\n"
-             "Of a memory timeline, as export_memory_timeline() of torch.profiler writes it (.json\n"
-             "and .raw.json, plain or packed): the peak and what each category had of it, and the\n"
-             "curve.  It has no operators, steps or devices: options for those are refused.\n"
-             "Exit status: 0 done, 2 usage, 3 a file or the system failed, or with --strict a\n"
-             "file is damaged, 130 interrupted.\n",
+    .about =
+        "Reads a trace of torch.profiler (Chrome Trace Event JSON, plain, in gzip or zstd)\n"
+        "and says how busy the GPU was, why it was idle and who is to blame, which steps,\n"
+        "operators and kernels took the time.  A FILE may be a folder, which is searched for\n"
+        "traces, or - for standard input.\n"
+        "Of a memory timeline, as export_memory_timeline() of torch.profiler writes it (.json\n"
+        "and .raw.json, plain or packed): the peak and what each category had of it, and the\n"
+        "curve.  It has no operators, steps or devices: options for those are refused.\n"
+        "Exit status: 0 done, 2 usage, 3 a file or the system failed, or with --strict a\n"
+        "file is damaged, 130 interrupted.\n",
     .examples = "vramscope trace run.pt.trace.json.gz # the page\n"
                 "vramscope trace run.pt.trace.json.gz --gaps # why the GPU was idle\n"
                 "vramscope trace run.pt.trace.json.gz --ops -n 30 # thirty operators\n"

@@ -33,8 +33,8 @@ VRS_API enum vrs_status vrs_open_any(const char *path, const struct vrs_open_opt
 /* The same of bytes in memory, and of a stream, as vrs_open_bytes and vrs_open_stream read them. */
 VRS_API enum vrs_status vrs_open_any_bytes(const void *bytes, size_t len, const char *name,
                                            const struct vrs_open_options *options,
-                                           struct vrs_file **ret_file,
-                                           struct vrs_trace **ret_trace, struct vrs_error *err);
+                                           struct vrs_file **ret_file, struct vrs_trace **ret_trace,
+                                           struct vrs_error *err);
 VRS_API enum vrs_status vrs_open_any_stream(int64_t (*read)(void *arg, void *bytes, size_t len),
                                             void *arg, const char *name,
                                             const struct vrs_open_options *options,
@@ -81,13 +81,13 @@ enum vrs_trace_section {
     VRS_TRACE_GAPS = 4,    /* why devices waited, and the longest gaps */
     VRS_TRACE_STEPS = 8,
     VRS_TRACE_MEMORY = 16,
-    VRS_TRACE_CALLS = 32,    /* of the runtime and the driver: launches, synchronisation */
-    VRS_TRACE_FINDINGS = 64, /* what to change, and why a rule says nothing */
-    VRS_TRACE_PHASES = 128,  /* of training, on the wall and on devices */
+    VRS_TRACE_CALLS = 32,     /* of the runtime and the driver: launches, synchronisation */
+    VRS_TRACE_FINDINGS = 64,  /* what to change, and why a rule says nothing */
+    VRS_TRACE_PHASES = 128,   /* of training, on the wall and on devices */
     VRS_TRACE_LAUNCHES = 256, /* how long they took, and how much was queued */
     VRS_TRACE_MODULES = 512,  /* torch.nn.Module, forward and backward */
-    VRS_TRACE_TREE = 1024, /* the call tree: who called what, and what it cost */
-    VRS_TRACE_METHOD = 2048 /* the method of four phases: baseline, kind, component, operation */
+    VRS_TRACE_TREE = 1024,    /* the call tree: who called what, and what it cost */
+    VRS_TRACE_METHOD = 2048   /* the method of four phases: baseline, kind, component, operation */
 };
 
 struct vrs_trace_options {
@@ -106,8 +106,8 @@ struct vrs_trace_options {
     const char *min_share;
     /* Operators, split by what else tells calls of one name apart, besides those by their names:
      * "shapes", "module", "phase", "step", "stack" or "stack:3" (so many frames, 5 where no number
-     * stands there), with a comma between two; NULL: none.  They stand in a table of their own, which
-     * VRS_TRACE_OPS then shows. */
+     * stands there), with a comma between two; NULL: none.  They stand in a table of their own,
+     * which VRS_TRACE_OPS then shows. */
     const char *by;
 };
 
@@ -143,8 +143,8 @@ struct vrs_measured {
 };
 
 /* The method of four phases on a training that was measured: the baseline, the kind of bottleneck,
- * the phases; with a trace of the same training (NULL: there is none) modules, operators and what to
- * change.  Of the options `path` and the thresholds count.  VRS_TEXT and VRS_JSON. */
+ * the phases; with a trace of the same training (NULL: there is none) modules, operators and what
+ * to change.  Of the options `path` and the thresholds count.  VRS_TEXT and VRS_JSON. */
 VRS_API enum vrs_status vrs_method_report(const struct vrs_measured *measured,
                                           const struct vrs_trace *trace,
                                           const struct vrs_trace_options *options,
@@ -152,14 +152,15 @@ VRS_API enum vrs_status vrs_method_report(const struct vrs_measured *measured,
 
 /* Does a trace keep limits: "min-busy" and "max-idle" with a share of the time of the steps, or
  * without steps of that from the first to the last work, of the device that kept it worst;
- * "max-step" with a time, "max-memory-peak" with a size.  Limits of snapshots may stand beside them,
- * and are never decided: a trace has no value for them.  VRS_USAGE where there are no others. */
+ * "max-step" with a time, "max-memory-peak" with a size.  Limits of snapshots may stand beside
+ * them, and are never decided: a trace has no value for them.  VRS_USAGE where there are no others.
+ */
 struct vrs_trace_check_options {
     size_t size;
     const char *path;              /* as above */
     const struct vrs_limit *limit; /* a later one replaces an earlier of the same name */
     uint32_t limits;
-    bool strict; /* undecided is not good enough */
+    bool strict;                      /* undecided is not good enough */
     const char *budget, *budget_name; /* more limits, as in vrs_check_options; or NULL */
 };
 VRS_API enum vrs_status vrs_trace_check(const struct vrs_trace *trace,
@@ -170,8 +171,8 @@ VRS_API enum vrs_status vrs_trace_check(const struct vrs_trace *trace,
 VRS_API enum vrs_status vrs_trace_check_check(const struct vrs_trace_check_options *options,
                                               struct vrs_error *err);
 
-/* Writes a trace, or a part of it, as Chrome Trace Event JSON: what was read of a damaged file, as a
- * file without damage; or some steps with the device work that they launched. */
+/* Writes a trace, or a part of it, as Chrome Trace Event JSON: what was read of a damaged file, as
+ * a file without damage; or some steps with the device work that they launched. */
 struct vrs_trace_rewrite_options {
     size_t size;
     /* "3..5", "3..", "..5" or "3", by the numbers in their names; NULL: all of the trace. */
@@ -223,8 +224,8 @@ struct vrs_trace_export_options {
      * "timeline", which is then the default, alone. */
     const char *table;
     /* Of folded, speedscope, pprof and html, what a path of the call tree has of its own: "host"
-     * (default) and "device" nanoseconds, "bytes" that allocators gave out, "calls".  pprof and html
-     * have all of them and show this one first; speedscope has the host's time from moment to
+     * (default) and "device" nanoseconds, "bytes" that allocators gave out, "calls".  pprof and
+     * html have all of them and show this one first; speedscope has the host's time from moment to
      * moment. */
     const char *weight;
     bool inverse; /* of folded and html: the innermost frame first */
@@ -240,8 +241,8 @@ VRS_API enum vrs_status vrs_trace_export(const struct vrs_trace *trace,
                                          const struct vrs_trace_export_options *options,
                                          const struct vrs_sink *sink, struct vrs_error *err);
 
-/* VRS_USAGE where vrs_trace_export would refuse these words of whatever trace; VRS_UNSUPPORTED for a
- * format that this build is without.  `database` is not looked at. */
+/* VRS_USAGE where vrs_trace_export would refuse these words of whatever trace; VRS_UNSUPPORTED for
+ * a format that this build is without.  `database` is not looked at. */
 VRS_API enum vrs_status vrs_trace_export_check(const struct vrs_trace_export_options *options,
                                                struct vrs_error *err);
 

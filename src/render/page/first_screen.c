@@ -1,4 +1,4 @@
-/* first_screen.c - what a report answers first, for the head of a page: what happened, what to do. */
+/* first_screen.c - what a report says first, for the head of a page: what happened, what to do. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,4 @@
-/* lines.c - finds the user's lines of a page, ordered by what they hold, and takes their text in.
- */
+/* lines.c - takes in the text of the user's lines that hold most at the peaks of a page. */
 #include "render/page/lines.h"
 
 #include <stdbool.h>

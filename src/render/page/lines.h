@@ -1,4 +1,4 @@
-/* lines.h - the lines of the user's own code that a page names, and their text in the source.
+/* lines.h - the lines of the user's own code whose text a page has.
  *
  * Reading files is not for the library: who calls it hands the text in. */
 #ifndef VRS_RENDER_PAGE_LINES_H
