@@ -47,6 +47,8 @@ struct text_context {
     uint32_t *of;
     struct scene_group *group;
     uint32_t groups;
+    uint32_t peak;  /* of the recording, a state: colours are given by what is alive there */
+    str *told;      /* names at the cursor; NULL: those of the groups */
     uint32_t *turn; /* groups in the order of their colours; not of categories */
     struct vrs_error *err;
 };
@@ -128,6 +130,37 @@ static enum vrs_status group_rows(struct text_context *m, struct peak_keys *keys
     return VRS_OK;
 }
 
+/* The names of groups in a state, as rows of `peak` have them: stacks of one site may differ in
+ * what a recording does not count as its frames, and the largest allocation speaks for the others.
+ * A group of which none is alive is called as its first stack. */
+static enum vrs_status name_in(const struct text_context *m, struct peak_keys *keys,
+                               const stack_id *first, uint32_t state, str *ret)
+{
+    const struct raster_rows *rows = &m->d->rows;
+    double *largest = arena_array(keys->scratch, double, m->groups);
+    stack_id *stack = arena_array(keys->scratch, stack_id, m->groups);
+    if (largest == NULL || stack == NULL)
+        return vrs_no_memory(m->err);
+    for (uint32_t i = 0; i < m->groups; i++) {
+        stack[i] = first[i];
+        largest[i] = -1;
+    }
+    for (uint32_t i = 0; i < rows->rows; i++) {
+        uint32_t group = m->of[i];
+        if (rows->born[i] > state || state >= rows->end[i] || rows->bytes[i] <= largest[group])
+            continue;
+        largest[group] = rows->bytes[i];
+        stack[group] = live_of(m, i).stack;
+    }
+    for (uint32_t i = 0; i < m->groups; i++) {
+        TRY(peak_keys_name(keys, i + 1, stack[i], &ret[i], m->err));
+        ret[i] = arena_copy(m->arena, ret[i]);
+        if (ret[i].ptr == NULL)
+            return vrs_no_memory(m->err);
+    }
+    return VRS_OK;
+}
+
 static enum vrs_status make_keyed(struct text_context *m, struct peak_keys *keys)
 {
     stack_id *stack = arena_array(keys->scratch, stack_id, m->d->rows.rows);
@@ -136,11 +169,14 @@ static enum vrs_status make_keyed(struct text_context *m, struct peak_keys *keys
     TRY(peak_keys_begin(keys, m->from->s->device, m->err));
     TRY(group_rows(m, keys, stack));
     TRY(room(m, keys->keys.len - 1));
-    for (uint32_t i = 0; i < m->groups; i++) {
-        str text;
-        TRY(peak_keys_name(keys, i + 1, stack[i], &text, m->err));
-        TRY(name(m, i, text));
-    }
+    str *at_peak = arena_array(m->arena, str, m->groups);
+    m->told = arena_array(m->arena, str, m->groups);
+    if (at_peak == NULL || m->told == NULL)
+        return vrs_no_memory(m->err);
+    TRY(name_in(m, keys, stack, m->peak, at_peak));
+    TRY(name_in(m, keys, stack, m->d->cursor, m->told));
+    for (uint32_t i = 0; i < m->groups; i++)
+        m->group[i].name = at_peak[i];
     return VRS_OK;
 }
 
@@ -288,8 +324,9 @@ static enum vrs_status colour_groups(struct text_context *m, const struct ranked
 }
 
 /* Groups from the bottom: others than categories by their bytes at the peak. */
-static enum vrs_status rank(struct text_context *m, enum scene_by by, uint32_t peak)
+static enum vrs_status rank(struct text_context *m, enum scene_by by)
 {
+    uint32_t peak = m->peak;
     uint32_t *bands = arena_array(m->arena, uint32_t, m->groups);
     struct ranked *ranked = arena_array(m->arena, struct ranked, m->groups);
     const struct raster_rows *rows = &m->d->rows;
@@ -331,14 +368,15 @@ static void put_size(struct buf *to, str text)
 static enum vrs_status name_as_read(struct text_context *m, enum scene_by by)
 {
     for (uint32_t i = 0; i < m->groups; i++) {
+        str told = m->told == NULL ? m->group[i].name : m->told[i];
         struct buf text;
         buf_init(&text, SIZE_MAX / 2);
         if (by == SCENE_SIZE)
-            put_size(&text, m->group[i].name);
+            put_size(&text, told);
         else if (by == SCENE_NAME || by == SCENE_PATH || by == SCENE_CATEGORY)
-            escape_text(&text, m->group[i].name, false);
+            escape_text(&text, told, false);
         else
-            place_words(&text, m->group[i].name, false);
+            place_words(&text, told, false);
         enum vrs_status named = text.failed ? vrs_no_memory(m->err) : name(m, i, buf_slice(&text));
         buf_free(&text);
         TRY(named);
@@ -384,15 +422,14 @@ enum vrs_status scene_group_rows(const struct scene *scene, struct page_source *
                                  struct arena *arena, struct scene_device *d, struct vrs_error *err)
 {
     struct text_context m = { .from = from, .arena = arena, .d = d, .err = err };
-    uint32_t peak = 0;
     m.of = arena_array(arena, uint32_t, d->rows.rows);
     if (m.of == NULL)
         return vrs_no_memory(err);
     for (uint32_t p = 1; p < d->rows.states; p++)
-        if (d->requested[p] > d->requested[peak])
-            peak = p;
+        if (d->requested[p] > d->requested[m.peak])
+            m.peak = p;
     TRY(group_by(&m, scene->asked.by));
-    TRY(rank(&m, scene->asked.by, peak));
+    TRY(rank(&m, scene->asked.by));
     TRY(name_as_read(&m, scene->asked.by));
     d->shown = d->groups;
     d->shown_group = d->group;

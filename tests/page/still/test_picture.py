@@ -160,8 +160,8 @@ def picture(path, *options):
     return Png(run("view", "--png", path, *options, "-o", "-", expect=0).raw)
 
 
-def compare_plot(path, folder, view, by, theme, size):
-    options = ["--view", view, "--by", by, "--size", size] + (["--dark"] if theme == "dark" else [])
+def compare_plot(path, folder, view, by, theme, size, *more):
+    options = ["--view", view, "--by", by, "--size", size, *more] + (["--dark"] if theme == "dark" else [])
     made = picture(path, *options)
     plot = json.loads(made.texts["vramscope:plots"])[0]
     op = {"groups": "groups", "stack": "raster", "map": "map"}[view]
@@ -249,6 +249,40 @@ def test_more_groups_than_are_summed(tmp_path):
     same, other = compare_plot(path, tmp_path, "groups", "line", "light", "1000x400")
     assert other < 0.09 * same, (same, other)
     check_svg(svg(path, "--by", "line"))
+
+
+# One site, whose stacks differ in their native frames, and beside it a node of another place.
+SITE = """capacity 8GiB
+include torch.stacks
+stack plain @malloc < ::at::_ops::mm::call(…) < /venv/lib/python3.12/site-packages/torch/autograd/graph.py:9 _engine
+stack node @malloc < ::torch::autograd::generated::AddBackward0::apply(…) < /venv/lib/python3.12/site-packages/torch/autograd/graph.py:9 _engine
+stack other @malloc < ::torch::autograd::generated::MmBackward0::apply(…) < /venv/lib/python3.12/site-packages/torch/autograd/function.py:7 apply
+stack drop @release < run.py:3 drop < run.py:44 <module>
+alloc x 4MiB plain
+alloc y 40MiB node
+alloc z 12MiB other
+free y drop
+alloc w 2MiB node
+"""
+
+
+@pytest.mark.parametrize("moment", ["peak", "end", "start"])
+def test_a_site_is_called_as_peak_calls_it(moment):
+    """By its largest allocation at the moment of the legend, which the page takes too."""
+    path = scripts.make(SITE)
+    rows = run("peak", "--by", "site", "--at", moment, "--json", path, expect=0).json()["devices"][0]["result"]["rows"]
+    shown = {name for name, _ in areas(svg(path, "--by", "site", "--at", moment))}
+    assert {row["name"] for row in rows} <= shown and len(shown) == 2
+    if moment != "start":
+        assert {row["name"] for row in rows} == {"autograd:MmBackward0", "autograd:AddBackward0" if moment == "peak" else "native:mm"}
+
+
+@needs_node
+@pytest.mark.parametrize("moment", ["peak", "end"])
+def test_a_site_has_the_colour_of_what_it_is_called_at_the_peak(moment, tmp_path):
+    path = scripts.make(SITE)
+    same, other = compare_plot(path, tmp_path, "groups", "site", "light", "800x300", "--at", moment)
+    assert other < 0.09 * same, (same, other)
 
 
 def words_in(png):
