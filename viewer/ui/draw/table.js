@@ -45,9 +45,9 @@ export function sortRows(rows, column, descending) {
 }
 
 /** Which rows [from, to) a box shows, with a few to spare. */
-export function visibleRows(scrollTop, height, rows) {
-  const from = Math.max(0, Math.floor(scrollTop / rowHeight) - spare);
-  const to = Math.min(rows, Math.ceil((scrollTop + height) / rowHeight) + spare);
+export function visibleRows(scrollTop, height, rows, each = rowHeight) {
+  const from = Math.max(0, Math.floor(scrollTop / each) - spare);
+  const to = Math.min(rows, Math.ceil((scrollTop + height) / each) + spare);
   return [Math.min(from, rows), to];
 }
 
@@ -79,23 +79,24 @@ function inSight(box) {
 }
 
 /** Which of the `length` rows of a box are made; on paper the first ones. */
-function madeRows(box, length) {
-  return isPrinting() ? [0, Math.min(onPaper, length)] : visibleRows(...inSight(box), length);
+function madeRows(box, length, each) {
+  return isPrinting() ? [0, Math.min(onPaper, length)] : visibleRows(...inSight(box), length, each);
 }
 
-/** The `length` rows of a box: those in sight are made by `one(i)`, the others are empty space. */
-export function rowsInSight(box, length, columns, one) {
-  const [from, to] = madeRows(box, length);
-  return [spacer(from, columns), Array.from({ length: to - from }, (_, i) => one(from + i)),
-    isPrinting() ? null : spacer(length - to, columns)];
+/** The `length` rows of a box, `each` so high: those in sight are made by `one(i)`, the others are
+ * empty space. */
+export function rowsInSight(box, length, columns, one, each = rowHeight) {
+  const [from, to] = madeRows(box, length, each);
+  return [spacer(from * each, columns), Array.from({ length: to - from }, (_, i) => one(from + i)),
+    isPrinting() ? null : spacer((length - to) * each, columns)];
 }
 
-/** Stands for `rows` that are out of sight. */
-function spacer(rows, columns) {
+/** Stands for rows that are out of sight. */
+function spacer(height, columns) {
   const cell = el('td', { colspan: columns });
-  cell.style.setProperty('height', rows * rowHeight + 'px');
+  cell.style.setProperty('height', height + 'px');
   cell.style.setProperty('padding', '0');
-  return rows > 0 ? el('tr', { 'aria-hidden': 'true' }, cell) : null;
+  return height > 0 ? el('tr', { 'aria-hidden': 'true' }, cell) : null;
 }
 
 /** What draws the rows of each box anew. */
@@ -152,7 +153,7 @@ function keepingFocus(body, make) {
 /**
  * A table in `host`.  columns: { id, name, number, unit, value(row), text(row), cell(row),
  * sum(total) }, of which id and name must be; options: caption, sort { id, descending }, key(row),
- * pick(row), sorted(sort): who gives the rows gives them in this order.
+ * pick(row), each(): how high a row is, sorted(sort): who gives the rows gives them in this order.
  */
 export function createTable(host, given, options) {
   const columns = given.map(completed);
@@ -165,13 +166,14 @@ export function createTable(host, given, options) {
     el('table', null, caption, el('thead', null, head), body, foot));
   const all = { rows: [], order: [], total: null, sort: options.sort || null, chosen: null,
     made: '' };
-  const inPlace = () => madeRows(box, all.order.length).join();
+  const each = options.each ?? (() => rowHeight);
+  const inPlace = () => madeRows(box, all.order.length, each()).join();
   host.append(box);
 
   function draw() {
     all.made = inPlace();
     keepingFocus(body, () => fill(body, rowsInSight(box, all.order.length, columns.length,
-      (i) => rowNode(all.order[i], columns, options, all.chosen))));
+      (i) => rowNode(all.order[i], columns, options, all.chosen), each())));
   }
 
   function arrange() {

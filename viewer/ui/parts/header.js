@@ -10,7 +10,7 @@ const windows = {
   overflow_suspected: 'overwritten at the start (suspected)', incomplete: 'cut off',
   state_only: 'state only', one_event: 'one event',
 };
-const mostChips = 6;
+const mostChips = 2;
 
 /** The way back where `view --serve` has an index: its pages are numbers behind a token.  The bytes
  * of a page are the same in a file, which has none. */

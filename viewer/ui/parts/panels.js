@@ -3,13 +3,17 @@ import { GROUPINGS } from '../../core/memory/live.js';
 import { bytes, count, delta, duration, ratio, share } from '../../core/model/human.js';
 import { button, choice, el, fill, setOptions } from '../draw/dom.js';
 import { paintMatch, paintSwatch } from '../draw/paint.js';
-import { bytesColumn, createTable, deltaColumn, eventColumn, toneOf } from '../draw/table.js';
+import { bytesColumn, createTable, deltaColumn, eventColumn, rowHeight,
+  toneOf } from '../draw/table.js';
 import { eventName, groupText, momentName, withoutText, words } from '../draw/text.js';
 import { derived } from '../state/derived.js';
 import { plainBy } from '../state/holders.js';
 import { termOf } from '../state/terms.js';
 import { explainButton } from './explain.js';
 import { createListing } from './listing.js';
+
+/** The height of a row of Who where it is narrow. */
+const twoLines = 38;
 
 const groupings = [...GROUPINGS.map((by) => [by, by]), ['birth', 'time of birth']];
 
@@ -48,6 +52,13 @@ function groupButton(find, by, group, source = '') {
     { class: 'plain', title: [group.name, source].filter(Boolean).join(' \u2013 ') });
 }
 
+/** Beneath a name: its share, where that has no column, and what all of it is. */
+function kindNode({ part, category }, by) {
+  const kind = category && by !== 'category' ? words(category) : '';
+  return el('span', { class: 'kind' }, el('i', { text: part < 0 ? '' :
+    share(part) + (kind && ' \u00b7 ') }), kind);
+}
+
 function whoColumns({ store, recording, look, find, peel }) {
   return [
     { id: 'name', name: 'held by', name_: true,
@@ -55,8 +66,7 @@ function whoColumns({ store, recording, look, find, peel }) {
         row.key < 0 ? null : swatchOf(look, row, store.get()),
         groupButton(find, store.get().by, row,
           store.get().by === 'line' ? recording.sourceOf(row.name) : ''), meter(row.part),
-        row.category && plainBy(store.get().by) !== 'category' ?
-          el('span', { class: 'kind', text: words(row.category) }) : null) },
+        kindNode(row, plainBy(store.get().by))) },
     bytesColumn('bytes', 'bytes'),
     { id: 'share', name: 'share', number: true, value: (row) => row.part,
       text: (row) => share(row.part), sum: (total) => share(total.alive ? 1 : -1),
@@ -90,7 +100,9 @@ export function createWho(host, { store, newAsker, recording, look, find, peel, 
   const table = createTable(host, whoColumns({ store, recording, look, find, peel }), {
     caption: 'Who holds the memory at the cursor',
     sort: { id: 'bytes', descending: true }, key: (row) => row.key,
+    each: () => (store.get().wide ? rowHeight : twoLines),
     pick: (row) => find(termOf(store.get().by, row), false) });
+  table.node.classList.add('groups');
   const listing = createListing(host, { store, newAsker, recording, place, goTo, pin });
 
   function update(live) {
