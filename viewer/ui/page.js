@@ -1,6 +1,7 @@
 // page.js - starts the page: makes its parts, each of what it needs, and redraws them when the
 // state changes.
 import { byId } from './draw/dom.js';
+import { ofAll } from './state/catalogue.js';
 import { createAsker } from './state/asker.js';
 import { createCompared } from './state/compared.js';
 import { following } from './state/derived.js';
@@ -135,8 +136,12 @@ function createFollowers({ store, settings, header, stage, status, holders, who 
   const of = (...names) => () => names.map((name) => store.get()[name]);
   return [
     following(() => [store.get().theme, settings.preferred()], settings.setTheme),
+    following(of('view', 'without'), () => {
+      const { view, without } = store.get();
+      // Those that are of what is left say more themselves.
+      status.remark(without && ofAll.has(view) ? 'this view is of all, with what is taken out' : '');
+    }),
     following(of('view'), () => {
-      status.remark('');
       header.draw(store.get());
       stage.open(store.get().view);
     }),

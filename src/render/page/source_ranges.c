@@ -194,7 +194,9 @@ enum vrs_status page_ranges_make(const struct study *s, struct arena *arena,
     bool ok = true;
     for (uint32_t i = 0; i < s->events && ok; i++)
         ok = take_event(&w, d->first_event[s->device] + i, i + 1);
-    for (uint32_t i = 0; i < d->segments[s->device] && ok; i++)
+    /* Of a trace that is cut they may be younger than its last event. */
+    uint32_t segments = (d->parts[s->device] & PART_ANCHOR) == 0 ? 0 : d->segments[s->device];
+    for (uint32_t i = 0; i < segments && ok; i++)
         ok = add_old(&w, d->first_segment[s->device] + i);
     uint32_t count = w.open.len + w.done.len;
     struct page_ranges made = {

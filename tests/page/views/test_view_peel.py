@@ -128,12 +128,14 @@ def test_whether_the_failed_request_would_fit_is_told_with_reserve(pages):
     page = opened(pages)
     take(page, LARGEST)
     out(page, LARGEST)
-    page.says(".peel", "The request that failed would not be made: it is of what is taken out.")
+    page.says(".peel", "The request that failed would not be made: its line is taken out.")
     page.press("u")
     out(page)
     take(page, "train.py:18")
     out(page, "train.py:18 train_step")
-    page.says(".peel", "With the 2.00 GiB that failed at event 3160 it would then be 23.57 GiB, still")
+    # As a replay has it, which serves the request.
+    page.says(".peel", "the peak would be 23.57 GiB at event 3160, with the 2.00 GiB that failed there")
+    page.says(".peel", "The 2.00 GiB that failed would make 23.57 GiB then, still")
     page.says(".peel", "more than the 23.56 GiB that the failure shows")
     take(page, SECOND)
     out(page, "train.py:18 train_step", SECOND)
@@ -353,4 +355,29 @@ def test_nothing_of_what_is_left_matches(pages):
     take(page, LARGEST)
     out(page, LARGEST)
     page.says("#found", "0 allocations of what is left, 0 B ever, 0 B at the cursor (0.0 % of all that is left)")
+
+
+def test_a_recording_that_contradicts_itself_has_no_command(pages, shared):
+    """`replay` would refuse it."""
+    path = shared / "data/snapshots/attention_inductor_mini.pickle"
+    page = opened(pages, SITES, path)
+    page.press_on("#who [data-peel]")
+    page.says(".peel", "less than nothing is left: the file contradicts itself")
+    assert page.ask("document.querySelector('.peel code')") is None
+    page.sound()
+
+
+def test_views_of_all_say_that_nothing_is_taken_out_of_them(pages):
+    page = opened(pages)
+    take(page, LARGEST)
+    out(page, LARGEST)
+    for key, says in (("3", True), ("4", True), ("6", True), ("7", True), ("8", False), ("1", False)):
+        page.press(key)
+        page.wait("document.querySelector('#tabs [aria-selected=true]').textContent.startsWith('%s')" % key)
+        page.wait("document.getElementById('status-remark').textContent.includes('with what is taken out') === %s"
+                  % str(says).lower())
+    page.press("8")
+    page.says("#view", "The steps are shown without model.py:22 forward.")
+    rows = page.ask("[...document.querySelectorAll('#view > :not([hidden]) tbody tr[data-row]')].map((row) => row.cells[1].textContent)")
+    assert plain(rows[-1]) == "11.20 GiB"  # the peak that is said of all that is left
     page.sound()

@@ -7,6 +7,7 @@
 import { bornWithin, stepsOf } from './leaks.js';
 import { grouping } from './live.js';
 import { known } from '../model/unpack.js';
+import { stepMarks } from './summary.js';
 import { tensorsNamed } from './tensors.js';
 
 const LONGEST = 4096;
@@ -389,7 +390,8 @@ function lifeTest({ model }, term) {
 }
 
 function stepTest(run, term) {
-  const step = stepsOf(run.model).find((s) => s.number === term.value);
+  const step = stepsOf(run.model).find((s) => s.number === term.value) ??
+    stepMarks(run.model).find((s) => !s.complete && s.name === `step ${term.value}`);
   if (!step) return () => false;
   const [from, to] = bornWithin(run.model, step.first, step.last);
   return (r) => r >= from && r < to;

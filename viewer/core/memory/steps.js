@@ -2,7 +2,7 @@
 import { firstAbove, peakIn, windowOf } from './curves.js';
 import { bornWithin } from './leaks.js';
 import { timeSpan } from './columns.js';
-import { KIND, marksOf } from './summary.js';
+import { KIND, marksOf, namesOf, stepMarks } from './summary.js';
 
 // Curves at most, and values that all of them have together at most.
 const CURVES = 1024;
@@ -39,32 +39,12 @@ export function outlierOf(steps) {
     { step: top, others: usual, above } : null;
 }
 
-/* What the program calls a step: the annotation that begins with it. */
-function namesOf(model) {
-  const list = marksOf(model, KIND.annotation).reverse();
-  const names = new Map(list.map(({ first, name }) => [first, name]));
-  return (first) => names.get(first) ?? '';
-}
-
-/* Behind the last step a new one began, if that is called as the last is, but for numbers. */
-function nameBehind(all, calledAt) {
-  const { first, last } = all[all.length - 1];
-  const [a, b] = [first, last + 1].map((at) => calledAt(at).replace(/\d+/g, ''));
-  return a && a === b ? `step ${all.length + 1}` : `after step ${all.length}`;
-}
-
-/* Steps of which the page holds all events, then what ran out of memory behind the last. */
-function spansOf(model, calledAt) {
+/* Steps of which the page holds all events; how many it does not hold is `left`. */
+function spansOf(model) {
   const [from, past] = windowOf(model);
-  const all = marksOf(model, KIND.step).map((step) => ({ ...step, complete: true }));
+  const all = stepMarks(model);
   const held = all.filter(({ first, last }) => first > from && last < past);
-  const end = all[all.length - 1]?.last ?? past;
-  const failed = Array.from(model.oom.state).find((state) => state > end && state < past);
-  if (failed !== undefined && end + 1 > from) {
-    held.push({ first: end + 1, last: failed, name: nameBehind(all, calledAt),
-      complete: false });
-  }
-  return { held, left: all.length - held.filter(({ complete }) => complete).length };
+  return { held, left: all.length - held.length };
 }
 
 /* The rows [from, to) that a phase counts of those born in its span: fewer than four allocations of
@@ -152,10 +132,10 @@ function hasCurve(rows, outlier) {
 /**
  * {mode: events | time, W}: the steps of a device side by side: { steps, left, curves, length,
  * columns, timed, outlier }.  Each step: { name, mark (what the program calls it), first, last
- * (states), complete, oom, events, duration, start, end, peak, peakState, growth, sinceLast, phases,
- * curve }.  `left`: how many the page does not hold; `length`: what all `columns` (W, or fewer where
- * steps are many) span, in states or, where `timed`, in microseconds.  Of more than 1,024 steps
- * `curves` have a curve, the others an empty one.
+ * (states), complete, oom, events, duration, start, end, peak, peakState, growth, sinceLast,
+ * phases, curve }.  `left`: how many the page does not hold; `length`: what all `columns` (W, or
+ * fewer where steps are many) span, in states or, where `timed`, in microseconds.  Of more than
+ * 1,024 steps `curves` have a curve, the others an empty one.
  */
 export function* steps(d, { mode = 'events', W = 512 }) {
   const { model } = d;
@@ -164,7 +144,7 @@ export function* steps(d, { mode = 'events', W = 512 }) {
   d.pyramid();
   yield;
   const calledAt = namesOf(model);
-  const { held, left } = spansOf(model, calledAt);
+  const { held, left } = spansOf(model);
   const timed = mode === 'time' && Boolean(model.time);
   const phases = phaseRows(model);
   const rows = held.map((step, i) => figuresOf(d, model, step, held[i - 1]));

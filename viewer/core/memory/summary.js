@@ -24,9 +24,34 @@ export function marksOf(model, kind) {
   return list;
 }
 
+/** What the program calls what begins in a state: its annotation. */
+export function namesOf(model) {
+  const list = marksOf(model, KIND.annotation).reverse();
+  const names = new Map(list.map(({ first, name }) => [first, name]));
+  return (first) => names.get(first) ?? '';
+}
+
+/* Behind the last step a new one began, if that is called as the last is, but for numbers. */
+function nameBehind(all, calledAt) {
+  const { first, last } = all[all.length - 1];
+  const [a, b] = [first, last + 1].map((at) => calledAt(at).replace(/\d+/g, ''));
+  return a && a === b ? `step ${all.length + 1}` : `after step ${all.length}`;
+}
+
+/** The steps, then what ran out of memory behind the last, which is not `complete`. */
+export function stepMarks(model) {
+  const all = marksOf(model, KIND.step).map((step) => ({ ...step, complete: true }));
+  if (!all.length) return all;
+  const [, past] = windowOf(model);
+  const end = all[all.length - 1].last;
+  const failed = Array.from(model.oom.state).find((state) => state > end && state < past);
+  return failed === undefined ? all : [...all, { first: end + 1, last: failed,
+    name: nameBehind(all, namesOf(model)), complete: false }];
+}
+
 /** The name of the step that holds state `p`; '' where none does. */
 export function stepAt(model, p) {
-  return marksOf(model, KIND.step).find((s) => s.first <= p && p <= s.last)?.name ?? '';
+  return stepMarks(model).find((s) => s.first <= p && p <= s.last)?.name ?? '';
 }
 
 /** The peak, then those of the other steps, highest first. */
@@ -125,7 +150,7 @@ function whole(d) {
     time: model.time && past - from > 1
       ? [model.time[from], Math.max(model.time[from] + 1, model.time[past - 1])] : null,
     ooms: Array.from({ length: oom.rows }, (_, i) => refusedAt(model, i)),
-    steps: marksOf(model, KIND.step), phases: marksOf(model, KIND.phase),
+    steps: stepMarks(model), phases: marksOf(model, KIND.phase),
     annotations: marksOf(model, KIND.annotation),
     // Every second kind gives back: segment_free, segment_unmap.
     mallocs: Array.from({ length: model.event.rows }, (_, i) => i)

@@ -107,7 +107,7 @@ export function drawLevel(g, bytes, y, box, name, palette, dash) {
 }
 
 export function drawCursor(g, px, box, palette) {
-  if (px === null || px < box.left - 1 || px > box.left + box.width + 1) return;
+  if (px === null || px < box.left - 1 || px > box.left + box.width + 3) return;
   const at = Math.round(px) + 0.5;
   g.lineWidth = 3;
   line(g, at, box.top, at, box.top + box.height, palette.ground);

@@ -1,11 +1,12 @@
 // peel.js - takes groups out of the picture: buttons in Who, and under it what the peak would be.
 import { bytes, count } from '../../core/model/human.js';
 import { button, el, fill } from '../draw/dom.js';
-import { eventName, groupText } from '../draw/text.js';
+import { eventName, groupText, withoutText } from '../draw/text.js';
 import { derived } from '../state/derived.js';
 import { plainBy } from '../state/holders.js';
 import { isPart } from '../state/span.js';
 import { ownName } from '../state/terms.js';
+import { gradeOf } from '../state/told.js';
 
 const named = 3;
 
@@ -28,9 +29,11 @@ export function quoted(text) {
 
 /** The command that gives the same peak, or null: it knows no page of some events.  Of its lines
  * the first that matches a stack counts: a name goes before those that are a part of it. */
-function commandOf({ dropped, without }, { recording }) {
-  if (!dropped || isPart(recording.cover())) return null;
+function commandOf({ dropped, without }, { store, recording }) {
   const { head, device, fileName } = recording;
+  // What contradicts itself no model reproduces.
+  const refused = isPart(recording.cover()) || gradeOf(head, store.get()) === 'D';
+  if (!dropped || refused) return null;
   const several = head.files.some(({ devices }) => devices.length > 1);
   const drops = [...without.names].sort((a, b) => b.length - a.length)
     .map((name) => ` --drop ${quoted(name)}`);
@@ -38,34 +41,48 @@ function commandOf({ dropped, without }, { recording }) {
     (several ? ` --device ${device().device}` : '');
 }
 
-/** `Without A, B and 2 more (by category) the peak would be 10.20 GiB at event 1 889 …`. */
-function peakText({ without, bytes: left, state, before }, { recording }) {
+/** Of the requests that failed the one that needs most where it is made, { state, bytes, held,
+ * sum }; null where none has a size. */
+function largestOf(failed) {
+  return failed.filter((one) => one.bytes !== null)
+    .map((one) => ({ ...one, sum: one.held + one.bytes }))
+    .reduce((most, one) => (most && most.sum >= one.sum ? most : one), null);
+}
+
+/** `Without A, B and 2 more (by category) the peak would be 10.20 GiB at event 1 889 …`, that with
+ * a request that failed where it is the most: a replay serves it. */
+function peakText({ without, bytes: left, state, before, failed }, { recording }) {
   const { by, names } = without;
+  const most = largestOf(failed);
+  const isHigher = most !== null && most.sum > left;
+  const least = recording.cover().startUnknown ? 'at least ' : '';
+  if (left < 0) {
+    return `${withoutText(without)} less than nothing is left: the file contradicts itself`;
+  }
   const here = isPart(recording.cover()) ? ' of the events here' : '';
   const first = names.slice(0, named).map((name) => groupText(by, name));
   const more = names.length - first.length;
   return `Without ${first.join(', ')}${more ? ` and ${count(more)} more` : ''}` +
-    `${by === 'line' ? '' : ` (by ${by})`} the peak${here} would be ${bytes(left)} at ` +
-    `${eventName(state)} (${bytes(before.bytes - left)} less)`;
+    `${by === 'line' ? '' : ` (by ${by})`} the peak${here} would be ${least}` + (isHigher ?
+    `${bytes(most.sum)} at ${eventName(most.state)}, with the ${bytes(most.bytes)} that failed ` +
+    'there' : `${bytes(left)} at ${eventName(state)} (${bytes(before.bytes - left)} less)`);
 }
 
-/** Of the requests that failed the one that needs most: what it would take, against what there
- * is.  Requested bytes alone do not tell that it fits. */
+/** What the largest request that failed would take, against what there is.  Requested bytes alone
+ * do not tell that it fits. */
 function failedText({ failed }, { recording }) {
   const capacity = recording.capacity();
-  const made = failed.filter((one) => one.bytes !== null);
+  const most = largestOf(failed);
   if (!capacity || !recording.cover().ooms.length) return '';
   if (!failed.length) {
-    return 'The request that failed would not be made: it is of what is taken out.';
+    return 'The request that failed would not be made: its line is taken out.';
   }
-  if (!made.length) return '';
-  const { state, bytes: wanted, held } = made.reduce((a, b) =>
-    (b.held + b.bytes > a.held + a.bytes ? b : a));
-  const over = held + wanted - capacity.bytes;
+  if (!most) return '';
+  const over = most.sum - capacity.bytes;
   const of = recording.cover().capacityLeast === capacity.bytes ?
     `the ${bytes(capacity.bytes)} that the failure shows` : `a ${capacity.name}`;
-  return `With the ${bytes(wanted)} that failed at ${eventName(state)} it would then be ` +
-    `${bytes(held + wanted)}, ` + (over > 0 ? `still ${bytes(over)} more than ${of}.` :
+  return `The ${bytes(most.bytes)} that failed would make ${bytes(most.sum)} then, ` + (over > 0 ?
+    `still ${bytes(over)} more than ${of}.` :
     `within ${of}: it may fit, but for rounding and fragmentation, which a replay knows.`);
 }
 
@@ -109,7 +126,7 @@ function answer(peel, got, aloud) {
   }
   recording.peel(got);
   show(peel, got);
-  if (aloud) status.note(peakText(got, peel));
+  if (aloud) status.speak(() => peakText(got, peel));
   redraw();
 }
 

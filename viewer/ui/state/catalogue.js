@@ -19,6 +19,9 @@ const timelines = new Set(['stack', 'groups', 'map', 'leaks', 'steps']);
 /** The views that are of no single device. */
 export const ofMany = new Set(['all', 'devices']);
 
+/** Views that show memory also where it is taken out of the picture. */
+export const ofAll = new Set(['map', 'state', 'leaks', 'diff', ...ofMany]);
+
 /** The views that the engine can answer; the others are not there at all. */
 export function viewsOf(cover, head) {
   const { files } = head;

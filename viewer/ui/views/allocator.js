@@ -7,7 +7,7 @@ import { prepare } from '../draw/draw.js';
 import { hatch } from '../draw/paint.js';
 import { followSight, rowHeight, rowsInSight } from '../draw/table.js';
 import { rowOf } from '../draw/events.js';
-import { eventName, words } from '../draw/text.js';
+import { momentName, words } from '../draw/text.js';
 import { derived } from '../state/derived.js';
 import { plainBy } from '../state/holders.js';
 
@@ -252,7 +252,7 @@ export function createAllocator(host, { store, recording, look, pointer, travel,
   function draw() {
     if (!last) return;
     const move = (by) => travel.setCursor(store.get().at + by, true);
-    fill(lead, el('strong', { text: eventName(last.state) }),
+    fill(lead, el('strong', { text: momentName(last.state, recording.cover()) }),
       button('\u2039', () => move(-1), { 'aria-label': 'one event back', title: ',' }),
       button('\u203a', () => move(1), { 'aria-label': 'one event on', title: '.' }),
       el('span', { class: 'muted', text: `${count(last.bars.length)} segments` +

@@ -10,6 +10,7 @@ import { isPart } from '../state/span.js';
 import { bandAt, bandsHeight, drawBands, drawEdges, drawTicks } from './backdrop.js';
 
 const churnHeight = 16;
+const cursorWidth = 3;
 const axisHeight = 17;
 const fieldWidth = 16;
 const namedColumns = 24;    // where names of bands are looked for a place
@@ -212,6 +213,14 @@ export function sceneOf(plot, g) {
     avoid: plot.pixelOf(store.get().at) };
 }
 
+/** Where the line of the cursor is drawn: of what is too narrow for it behind its state, so that a
+ * peak of one event is not covered; null where that is not known. */
+function besideOf({ pixelOf }, { box, picture, state: { at } }) {
+  const px = pixelOf(at);
+  const states = picture ? picture.span[1] - picture.span[0] : Infinity;
+  return px === null || box.width / states >= cursorWidth ? px : px + 2;
+}
+
 /** Draws what lies over the picture. */
 export function drawOver(g, plot) {
   const scene = sceneOf(plot, g);
@@ -233,5 +242,5 @@ export function drawOver(g, plot) {
   if (cap && memory) drawLevel(g, cap.bytes, y, box, cap.name, palette);
   drawFlags(scene);
   if (memory && scene.state.without) drawWithout(scene);
-  drawCursor(g, plot.pixelOf(scene.state.at), box, palette);
+  drawCursor(g, besideOf(plot, scene), box, palette);
 }

@@ -4,7 +4,7 @@ import { button, choice, el, fill, perFrame, setOptions } from '../draw/dom.js';
 import { prepare } from '../draw/draw.js';
 import { drawCurve } from '../draw/spark.js';
 import { bytesColumn, createTable, deltaColumn } from '../draw/table.js';
-import { eventName, shortened, shown } from '../draw/text.js';
+import { eventName, shortened, shown, withoutText } from '../draw/text.js';
 import { derived, following } from '../state/derived.js';
 import { marked } from '../state/marks.js';
 import { revealed } from '../state/span.js';
@@ -35,8 +35,9 @@ function said(answer, i) {
     .filter(Boolean).join(', ');
 }
 
-function leadOf({ steps, left, curves, outlier }) {
-  const parts = steps.length < 2 ? [fewSteps] : [];
+function leadOf({ steps, left, curves, outlier }, without) {
+  const parts = without ? [`The steps are shown ${withoutText(without)}.`] : [];
+  if (steps.length < 2) parts.push(fewSteps);
   if (curves < steps.length) {
     parts.push(`Of ${count(steps.length)} steps ${count(curves)} are drawn; the table has all.`);
   }
@@ -215,7 +216,7 @@ function show(view) {
   view.y = axisOf(answer, recording.capacity());
   const { time } = recording.cover();
   setOptions(bar.axis.select, [['events', 'events'], ['time', 'time', !time]], x.mode);
-  fill(bar.lead, leadOf(answer));
+  fill(bar.lead, leadOf(answer, view.store.get().without));
   for (const one of [node, body, bar.axis.node]) one.hidden = answer.steps.length === 0;
   node.setAttribute('aria-label', `Requested bytes of ${count(answer.steps.length)} steps, each ` +
     'from its start on; arrows go from step to step, Enter marks one, F zooms to it');
@@ -226,8 +227,8 @@ function show(view) {
 
 /** Asks for curves as wide as the plot. */
 function ask(view) {
-  const { at, x } = view.store.get();
-  view.asker.ask('steps', { mode: x.mode, W: view.box().width }, (got) => {
+  const { at, x, without } = view.store.get();
+  view.asker.ask('steps', { mode: x.mode, W: view.box().width, without }, (got) => {
     view.current = got.steps.findIndex(({ first, last }) => first <= at && at <= last);
     view.answer = got;
     show(view);
@@ -245,8 +246,8 @@ function update(view) {
 function follow(view) {
   const { store, box } = view;
   view.curves = derived(() => {
-    const { file, dev, x } = store.get();
-    return [file, dev, x.mode, box().width];
+    const { file, dev, x, without } = store.get();
+    return [file, dev, x.mode, box().width, without];
   }, () => ask(view));
   view.painted = following(() => [store.get().theme, store.get().cap], () => show(view));
   view.sized = following(() => [box().height], () => view.draw());
