@@ -27,7 +27,11 @@
     for (const part of [writer.write(bytes), writer.close()]) part.catch(() => {});
     return new Response(readable).text();
   };
-  const run = (text) => {
+  const run = (all) => {
+    const [text, style] = all.split("//! The page's style.\n");
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(style);
+    document.adoptedStyleSheets = [sheet];
     /* What stands before the mark of tools/bundle is all that a worker runs. */
     const worker = text.slice(0, text.indexOf("//! The page's own.")) + '})();';
     globalThis.vramscope = { worker, policy, blocks };

@@ -94,12 +94,13 @@ function createParts(page, covers) {
   const oom = createOom(byId('oom'), { store, recording, find, goTo });
   const film = createFilm(byId('film'), { store, newAsker, recording, travel, list: oom.list });
   const { failed } = status;
-  const { print } = createPrinting({ place, settings, stage, holders, overview, who, range,
+  const card = createCard(byId('card'), { store, recording, find, follow: travel.follow,
+    copy: place.copy });
+  const { print } = createPrinting({ place, settings, stage, holders, overview, who, range, card,
     failed });
-  return { search, overview, details, who, range, oom, peel, film, print,
+  return { search, overview, details, who, range, oom, peel, film, print, card,
     readout: createReadout(byId('readout'), recording.sourceOf),
     header: createHeader({ store, head: recording.head }),
-    card: createCard(byId('card'), { store, recording, find, follow: travel.follow }),
     help: createHelp({ settings, store, recording, linksChanged: details.update }),
     exporting: createExport({ store, recording, look, stage, overview, who, range, status,
       print, atRest: () => holders.peek(null) }),
@@ -126,6 +127,7 @@ function createPage(head, engine, link) {
       page.oom.update();
       page.peel.update(false);
       page.film.update();
+      page.search.update();
     }, updateFilm: () => page.film.update() });
   return page;
 }
@@ -139,7 +141,7 @@ function createFollowers({ store, settings, header, stage, status, holders, who 
     following(of('view', 'without'), () => {
       const { view, without } = store.get();
       // Those that are of what is left say more themselves.
-      status.remark(without && ofAll.has(view) ? 'this view is of all, with what is taken out' : '');
+      status.remark(without && ofAll.has(view) ? 'of all, with what is taken out' : '');
     }),
     following(of('view'), () => {
       header.draw(store.get());
@@ -172,7 +174,7 @@ function changed(page, state, before, kind) {
   page.oom.update();
   page.peel.update(kind === 'jump' || kind === 'undo');
   page.film.update();
-  page.search.update(state, before);
+  page.search.update();
   stage.update(state, before);
   status.draw();
   if (kind !== 'link') place.write(kind);

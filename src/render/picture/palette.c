@@ -8,7 +8,7 @@
 static const struct palette palettes[2] = {
     { .dark = false,
       .slot = { 0x336ed7, 0x926500, 0x3e986e, 0xba084b, 0xe37730, 0x0498ff, 0x622691, 0x9e82b4,
-                0x414c19, 0x677584, 0x8f9194 },
+                0x414c19, 0x5f698c, 0x8f9194 },
       .ground = 0xffffff,
       .raised = 0xf6f8fa,
       .line = 0xd0d7de,
@@ -22,7 +22,7 @@ static const struct palette palettes[2] = {
       .hatch = 0x8c959f },
     { .dark = true,
       .slot = { 0x097eff, 0xffd633, 0x5cc39f, 0xe63360, 0xf18a3c, 0xbae4ff, 0xd39cfa, 0x92a8b9,
-                0xd3e49a, 0x65799a, 0x848689 },
+                0xd3e49a, 0x5569a0, 0x848689 },
       .ground = 0x15181d,
       .raised = 0x1c2027,
       .line = 0x343b45,

@@ -109,10 +109,19 @@ class Page:
         assert "exceptionDetails" not in got, got
         return got["result"].get("value")
 
+    def holds(self, expression):
+        """Whether it is true; not while the page goes elsewhere."""
+        try:
+            return self.ask(expression)
+        except AssertionError as error:
+            if "navigated or closed" not in str(error):
+                raise
+            return False
+
     def wait(self, expression, seconds=20):
         """Until the expression is true."""
         end = time.monotonic() + seconds
-        while not self.ask(expression):
+        while not self.holds(expression):
             assert time.monotonic() < end, (expression, self.ask("document.body.innerText")[:2000])
             time.sleep(0.03)
 

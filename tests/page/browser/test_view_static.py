@@ -170,7 +170,7 @@ def test_text_and_signs_are_read(theme):
 
 def test_figures_of_the_palette_are_those_it_was_chosen_by():
     """The smallest distances of eleven fills, of which the specification has ten: *persistent* has a hue of its own."""
-    told = {"light": (12.8, 12.0, 12.0, 12.3), "dark": (12.9, 12.6, 12.5, 12.6)}
+    told = {"light": (13.5, 12.1, 12.0, 12.4), "dark": (13.1, 12.6, 12.5, 13.2)}
     for theme, figures in told.items():
         fills = [sheet(theme)[name] for name in SLOTS]
         for vision, figure in zip(VISION, figures):
@@ -203,7 +203,9 @@ def test_the_policy_names_the_hashes_of_what_runs():
     runs = {body for kind, body in scripts if "application/" not in kind}
     assert len(runs) == 2 and "vrs_block()" in runs
     packed, = (body for kind, body in scripts if 'id="app"' in kind)
-    runs.add(zlib.decompress(of_85(packed)).decode())
+    program, mark, _ = zlib.decompress(of_85(packed)).decode().partition("//! The page's style.\n")
+    assert mark in "".join(runs).replace("\\n", "\n"), "the loader cuts there"
+    runs.add(program)
     assert set(directives["script-src"].split()) == {digest(body) for body in runs}
     style, = re.findall(r"<style>(.*?)</style>", text, re.S)
     assert directives["style-src"] == digest(style)

@@ -21,7 +21,7 @@ test('the sign is that of requested or reserved memory; what changes neither has
 
 test('the line of an allocation, the name in the trace of what no line is known of', () => {
   assert.equal(lineOf(event), 'model.py:22 forward');
-  assert.equal(lineOf({ ...event, kind: 'segment_unmap', row: -1, line: '' }), 'pages returned');
+  assert.equal(lineOf({ ...event, kind: 'segment_unmap', row: -1, line: '' }), 'segment_unmap');
   assert.equal(lineOf({ ...oom, line: '' }), '(no stack)');
   assert.equal(lineOf({ ...event, line: 'a\u202e' }), 'a\\u202e');
   assert.equal(lineOf({ ...event, line: 'x'.repeat(500) }).length, 80);
@@ -35,7 +35,7 @@ test('a cell: line, category, segment, what is free in it', () => {
     [line, 'optimizer state', where, 'free requested']);
   assert.deepEqual(cellTexts({ ...event, kind: 'segment_free', row: -1, category: '',
     segment: { ...segment, bytes: 0, free: 0 } }),
-  ['segment returned', '', 'seg 0x7f2a4\u2026', 'returned']);
+  ['segment_free', '', 'seg 0x7f2a4\u2026', 'returned']);
   assert.deepEqual(cellTexts({ ...event, segment: null }), [line, 'optimizer state', '', '']);
   assert.deepEqual(cellTexts({ ...event, segment: { ...segment, base: null } })[2],
     'seg unknown 2.00 GiB');

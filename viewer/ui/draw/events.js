@@ -5,9 +5,6 @@ import { eventName, shortened, words } from './text.js';
 const gives = ['alloc', 'segment_alloc', 'segment_map'];
 const takes = ['free', 'free_completed', 'segment_free', 'segment_unmap'];
 const longest = 80;
-/** What the trace calls an action on a segment, in words. */
-const actions = { segment_alloc: 'new segment', segment_free: 'segment returned',
-  segment_map: 'pages mapped', segment_unmap: 'pages returned' };
 
 function hex(base) {
   return base === null ? 'unknown' : '0x' + base.toString(16);
@@ -21,10 +18,9 @@ export function sizeOf({ kind, bytes: size }) {
   return size ? bytes(size) : words(kind);
 }
 
-/** The line that asked; of what no line asked for, what was done. */
+/** The line that asked; of what no line asked for, the event's name in the trace. */
 export function lineOf({ kind, row, line }) {
-  return row >= 0 || kind === 'oom' ? shortened(line || '(no stack)', longest) :
-    actions[kind] ?? words(kind);
+  return row >= 0 || kind === 'oom' ? shortened(line || '(no stack)', longest) : kind;
 }
 
 /** What it is, and that it is only asked to be freed. */

@@ -17,8 +17,11 @@ function withLine(text, line, source, find) {
       .filter(Boolean).join(' \u2013 ') }), text.slice(at + line.length)];
 }
 
-/** What a click on a thing to do shows: where its finding is, else its line. */
-function actOf({ line }, finding, { follow, find }) {
+/** What a click on a thing to do does: copies the setting, or shows where its finding is, or else
+ * its line. */
+function actOf({ line, text }, finding, { follow, find, copy }) {
+  const [setting] = /\bPYTORCH_\w+=[\w.:,-]*\w/.exec(text) ?? [];
+  if (setting) return () => copy(setting, setting);
   if (finding) return () => follow(finding);
   return line ? () => find(lineTerm(line), false) : null;
 }
@@ -70,10 +73,11 @@ function roomText({ cap }, { peak }) {
     `capacity ${bytes(cap)}, ${bytes(-room)} too little at the peak` });
 }
 
-/** `follow(finding)` goes to where a finding can be seen. */
-export function createCard(host, { store, recording, find, follow }) {
-  const card = { find, follow };
+/** `follow(finding)` goes to where a finding can be seen; `copy(what, text)`: to the clipboard. */
+export function createCard(host, { store, recording, find, follow, copy }) {
+  const card = { find, follow, copy };
   let open = false;
+  let whole = false;
 
   function draw() {
     const state = store.get();
@@ -89,8 +93,8 @@ export function createCard(host, { store, recording, find, follow }) {
       el('p', null, withLine(answer.detail, answer.line,
         recording.sourceOf(answer.line), find))] : null,
     roomText(state, recording.cover()),
-    el('div', { id: 'verdicts' }, rows.slice(0, open ? rows.length : first)),
-    more > 0 ? button(open ? 'fewer' : `${more} more`, () => {
+    el('div', { id: 'verdicts' }, rows.slice(0, open || whole ? rows.length : first)),
+    more > 0 ? button(open ? 'fewer' : `${more} more finding${more === 1 ? '' : 's'}`, () => {
       open = !open;
       draw();
     }, { class: 'link', 'aria-expanded': String(open) }) : null,
@@ -100,5 +104,10 @@ export function createCard(host, { store, recording, find, follow }) {
   return { update: derived(() => {
     const { file, dev, cap } = store.get();
     return [file, dev, cap, recording.cover().peak?.bytes];
-  }, draw) };
+  }, draw),
+  /** On paper nothing can be opened. */
+  showAll: (all) => {
+    whole = all;
+    draw();
+  } };
 }

@@ -9,10 +9,14 @@ async function printPage({ stage, failed }) {
 }
 
 /** Before the page is printed, and after it (`on` is false). */
-function set({ place, settings, stage, holders, overview, who, range }, on) {
+function set(printing, on) {
+  const { place, settings, stage, holders, overview, who, range, card } = printing;
   place.flush();
   fill(byId('print-link'), location.hash);
   settings.printing = on;
+  card.showAll(on);
+  if (on) printing.whyOpen = byId('why').open;
+  byId('why').open = on || printing.whyOpen;
   document.documentElement.toggleAttribute('data-printing', on);
   settings.setTheme();
   if (holders.live()) who.update(holders.live());
@@ -25,8 +29,10 @@ function set({ place, settings, stage, holders, overview, who, range }, on) {
   }
 }
 
-export function createPrinting({ place, settings, stage, holders, overview, who, range, failed }) {
-  const printing = { place, settings, stage, holders, overview, who, range, failed };
+export function createPrinting({ place, settings, stage, holders, overview, who, range, card,
+  failed }) {
+  const printing = { place, settings, stage, holders, overview, who, range, card, failed,
+    whyOpen: false };
   addEventListener('beforeprint', () => set(printing, true));
   addEventListener('afterprint', () => set(printing, false));
   return { print: () => printPage(printing) };

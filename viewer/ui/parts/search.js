@@ -1,6 +1,7 @@
 // search.js - the find box: asks the engine, says what matched, visits the matches in birth order.
 import { bytes, count, share } from '../../core/model/human.js';
 import { byId, fill } from '../draw/dom.js';
+import { derived } from '../state/derived.js';
 import { isPart } from '../state/span.js';
 import { matchesButton } from './listing.js';
 
@@ -83,16 +84,22 @@ export function createSearch({ store, ask, recording, goTo, pin, status }) {
       list: list === 'matches' && text === '' ? null : list });
   }
 
+  const typed = derived(() => [store.get().query, store.get().file, store.get().dev], () => {
+    if (document.activeElement !== box) box.value = store.get().query;
+    last = null;
+  });
+  const found = derived(() => {
+    const { query, at, without, file, dev } = store.get();
+    return query ? [query, at, without, file, dev] : [];
+  }, () => visit(0));
   hear(box, { store, goTo, find, visit });
 
   return {
     find, visit,
     focus: () => { box.focus(); box.select(); },
-    update(state, before) {
-      if (state.query !== before.query && document.activeElement !== box) box.value = state.query;
-      if (state.query !== before.query) last = null;
-      if (state.query !== before.query || (state.query && (state.at !== before.at ||
-        state.without !== before.without))) visit(0);
+    update: () => {
+      typed();
+      found();
     },
   };
 }
