@@ -11,7 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { READ_MOST = 4 << 20, PATH_ROOM = PATH_MAX };
+enum {
+    READ_MOST = 4 << 20,
+    PATH_ROOM = PATH_MAX,
+    NAME_MOST = 16 /* parts of a path that are called as the folder */
+};
 
 /* Whether what lies behind the root is called as source code is, and nothing on the way is hidden:
  * a recording of a stranger names files, and those with keys in them are none of its lines. */
@@ -47,22 +51,28 @@ static bool lies_below(const char *root, const char *rest, char found[PATH_ROOM]
 }
 
 /* The same of what stands in `file` behind the name of the folder: the program may have run from a
- * copy of it elsewhere. */
+ * copy of it elsewhere.  A stranger's path may have that name in each of its parts. */
 static bool lies_behind_name(const char *root, const char *file, char found[PATH_ROOM])
 {
     const char *name = strrchr(root, '/') + 1;
     size_t len = strlen(name);
-    for (const char *at = file; len > 0 && (at = strstr(at, name)) != NULL; at++)
-        if ((at == file || at[-1] == '/') && at[len] == '/' &&
-            lies_below(root, at + len + 1, found))
+    int named = 0;
+    for (const char *at = file; len > 0 && (at = strstr(at, name)) != NULL; at++) {
+        if ((at != file && at[-1] != '/') || at[len] != '/')
+            continue;
+        if (lies_below(root, at + len + 1, found))
             return true;
+        if (++named == NAME_MOST)
+            return false;
+    }
     return false;
 }
 
 static bool find(const char *folder, const char *file, char found[PATH_ROOM])
 {
     char root[PATH_ROOM];
-    if (file[0] == '\0' || realpath(folder, root) == NULL)
+    /* What is longer opens nowhere. */
+    if (file[0] == '\0' || strnlen(file, PATH_ROOM) == PATH_ROOM || realpath(folder, root) == NULL)
         return false;
     return lies_in(root, file, found) || lies_behind_name(root, file, found) ||
            (file[0] != '/' && lies_below(root, file, found));

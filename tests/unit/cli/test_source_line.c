@@ -1,5 +1,6 @@
 #define _XOPEN_SOURCE 700
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,6 +114,34 @@ static void nothing_outside_is_read(void **state)
     check_in("out", "secret.py", 1, "secret"); /* it is there */
 }
 
+/* Each part that is called as the folder costs a look at the disk. */
+static void only_the_first_parts_called_as_the_folder_count(void **state)
+{
+    enum { MOST = 16 };
+    char path[128] = "";
+    (void)state;
+    for (int i = 0; i < MOST; i++)
+        memcpy(path + 4 * i, "/src", 5);
+    memcpy(path + 4 * MOST, "/a.py", 6);
+    check(path, 1, "one");
+    memcpy(path + 4 * MOST, "/src/a.py", 10);
+    check(path, 1, "");
+}
+
+static void names_longer_than_a_path_are_not_looked_for(void **state)
+{
+    enum { LONGEST = PATH_MAX - 1 };
+    static char path[LONGEST + 2];
+    (void)state;
+    const char *end = "/src/a.py";
+    memset(path, 'x', LONGEST);
+    path[0] = '/';
+    snprintf(path + LONGEST - strlen(end), strlen(end) + 1, "%s", end);
+    check(path, 1, "one");
+    snprintf(path + LONGEST + 1 - strlen(end), strlen(end) + 1, "%s", end);
+    check(path, 1, "");
+}
+
 /* At first nobody writes to it: a test that waits for it hangs. */
 static void pipes_are_neither_waited_for_nor_read(void **state)
 {
@@ -192,6 +221,8 @@ int main(void)
         cmocka_unit_test(lines_are_found_without_their_blanks),
         cmocka_unit_test(files_are_found_by_each_of_their_names),
         cmocka_unit_test(nothing_outside_is_read),
+        cmocka_unit_test(only_the_first_parts_called_as_the_folder_count),
+        cmocka_unit_test(names_longer_than_a_path_are_not_looked_for),
         cmocka_unit_test(pipes_are_neither_waited_for_nor_read),
         cmocka_unit_test(only_the_beginning_of_a_long_line_is_given),
         cmocka_unit_test(no_more_than_4_mib_are_read),
