@@ -33,21 +33,54 @@ static bool is_source(const char *below)
     return false;
 }
 
-/* Whether `path`, with all links followed, is a source file in `root`; it is then `found`. */
-static bool lies_in(const char *root, const char *path, char found[PATH_ROOM])
+/* Whether the ".." of a path lead out of the folder that it begins in. */
+static bool leads_out(const char *path)
 {
-    size_t len = strlen(root);
-    if (realpath(path, found) == NULL || strncmp(found, root, len) != 0)
-        return false;
-    bool below = root[len - 1] == '/' || found[len] == '/';
-    return below && is_source(found + len + (found[len] == '/'));
+    int depth = 0;
+    while (*path != '\0' && depth >= 0) {
+        size_t len = strcspn(path, "/");
+        if (len == 2 && path[0] == '.' && path[1] == '.')
+            depth--;
+        else if (len > 0 && (len != 1 || path[0] != '.'))
+            depth++;
+        path += len + (path[len] == '/');
+    }
+    return depth < 0;
 }
 
+/* Whether `rest`, NULL for none, is a source file in `root` with all links followed; it is then
+ * `found`.  Only such paths are resolved: to ask for others mounts what a stranger names. */
 static bool lies_below(const char *root, const char *rest, char found[PATH_ROOM])
 {
     char path[PATH_ROOM];
+    size_t at = strlen(root);
+    if (rest == NULL || leads_out(rest))
+        return false;
     int len = snprintf(path, sizeof path, "%s/%s", root, rest);
-    return len > 0 && (size_t)len < sizeof path && lies_in(root, path, found);
+    if (len < 0 || (size_t)len >= sizeof path || realpath(path, found) == NULL ||
+        strncmp(found, root, at) != 0)
+        return false;
+    bool below = root[at - 1] == '/' || found[at] == '/';
+    return below && is_source(found + at + (found[at] == '/'));
+}
+
+/* What stands in `file` behind the path of a folder; NULL where it does not begin with that. */
+static const char *behind(const char *folder, const char *file)
+{
+    size_t len = strlen(folder);
+    while (len > 0 && folder[len - 1] == '/')
+        len--;
+    return strncmp(file, folder, len) == 0 && file[len] == '/' ? file + len + 1 : NULL;
+}
+
+/* Of a name that is relative to the working directory. */
+static bool lies_from_here(const char *root, const char *file, char found[PATH_ROOM])
+{
+    char here[PATH_ROOM], path[2 * PATH_ROOM];
+    if (getcwd(here, sizeof here) == NULL)
+        return false;
+    snprintf(path, sizeof path, "%s/%s", here, file);
+    return lies_below(root, behind(root, path), found);
 }
 
 /* The same of what stands in `file` behind the name of the folder: the program may have run from a
@@ -71,11 +104,14 @@ static bool lies_behind_name(const char *root, const char *file, char found[PATH
 static bool find(const char *folder, const char *file, char found[PATH_ROOM])
 {
     char root[PATH_ROOM];
+    bool relative = file[0] != '/';
     /* What is longer opens nowhere. */
     if (file[0] == '\0' || strnlen(file, PATH_ROOM) == PATH_ROOM || realpath(folder, root) == NULL)
         return false;
-    return lies_in(root, file, found) || lies_behind_name(root, file, found) ||
-           (file[0] != '/' && lies_below(root, file, found));
+    return lies_below(root, behind(folder, file), found) ||
+           lies_below(root, behind(root, file), found) ||
+           (relative && lies_from_here(root, file, found)) || lies_behind_name(root, file, found) ||
+           (relative && lies_below(root, file, found));
 }
 
 /* A pipe or device is not waited for, nor a link followed that was not there before. */

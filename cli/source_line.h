@@ -9,9 +9,10 @@
  * first `room` bytes, and returns how many; 0: it has no text, or there is no such file.
  *
  * `file` is a name out of a recording, which nobody has to trust: it is looked for as it is, by its
- * part behind the name of `folder`, and, where it is relative, in `folder`; what is found counts
- * only where it is a regular file that lies in `folder` when all links are followed.  No more than
- * 4 MiB of it are read. */
+ * part behind the name of `folder`, and, where it is relative, in `folder`.  Nothing is asked of
+ * the disk but for paths that begin with `folder`, as it is named or with its links followed, and
+ * whose ".." do not lead out of it; what is found counts only where it is a regular file that lies
+ * in `folder` when all links are followed.  No more than 4 MiB of it are read. */
 size_t source_line_read(const char *folder, const char *file, uint32_t line, char *to, size_t room);
 
 #endif

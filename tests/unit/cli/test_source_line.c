@@ -38,14 +38,16 @@ static int make(void **state)
     put("srcs/next.py", "next\n", 5);
     put("out/secret.py", "secret\n", 7);
     return symlink("../out/secret.py", "src/out.py") | symlink("../out", "src/folder") |
-           symlink("a.py", "src/in.py") | mkfifo("src/pipe.py", 0600);
+           symlink("a.py", "src/in.py") | symlink("../src", "out/way") | symlink("src", "same") |
+           mkfifo("src/pipe.py", 0600);
 }
 
 static int unmake(void **state)
 {
     static const char *const files[] = { "src/a.py",     "src/deep/b.py", "out/secret.py",
                                          "srcs/next.py", "src/out.py",    "src/folder",
-                                         "src/in.py",    "src/pipe.py",   "src/made.py" };
+                                         "src/in.py",    "src/pipe.py",   "src/made.py",
+                                         "out/way",      "same" };
     (void)state;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         unlink(files[i]);
@@ -112,6 +114,38 @@ static void nothing_outside_is_read(void **state)
     check("out.py", 1, "");
     check("folder/secret.py", 1, "");
     check_in("out", "secret.py", 1, "secret"); /* it is there */
+}
+
+/* Only what lies in the folder by its text is resolved: whatever a name leads through may be
+ * mounted by that. */
+static void what_begins_elsewhere_is_not_resolved(void **state)
+{
+    char path[128];
+    (void)state;
+    snprintf(path, sizeof path, "%s/out/way/a.py", top);
+    check(path, 1, "");
+    snprintf(path, sizeof path, "%s/src/../out/way/a.py", top);
+    check(path, 1, "");
+    check("out/way/a.py", 1, "");
+    check("../out/way/a.py", 1, "");
+    check("/job/src/../out/way/a.py", 1, "");
+    check("/job/src/deep/../../out/way/a.py", 1, "");
+    check("src/deep/../a.py", 1, "one");
+    /* The folder is, by the name that it is given and by its own. */
+    check_in("out/way", "out/way/a.py", 1, "one");
+    check_in("same", "same/a.py", 1, "one");
+    snprintf(path, sizeof path, "%s/src/a.py", top);
+    check_in("same", path, 1, "one");
+}
+
+static void names_are_relative_to_the_working_directory_too(void **state)
+{
+    (void)state;
+    assert_int_equal(chdir("src/deep"), 0);
+    check_in("..", "b.py", 1, "deep");
+    check_in("..", "../a.py", 1, "one");
+    check_in("..", "../../src/a.py", 1, "one");
+    assert_int_equal(chdir("../.."), 0);
 }
 
 /* Each part that is called as the folder costs a look at the disk. */
@@ -221,6 +255,8 @@ int main(void)
         cmocka_unit_test(lines_are_found_without_their_blanks),
         cmocka_unit_test(files_are_found_by_each_of_their_names),
         cmocka_unit_test(nothing_outside_is_read),
+        cmocka_unit_test(what_begins_elsewhere_is_not_resolved),
+        cmocka_unit_test(names_are_relative_to_the_working_directory_too),
         cmocka_unit_test(only_the_first_parts_called_as_the_folder_count),
         cmocka_unit_test(names_longer_than_a_path_are_not_looked_for),
         cmocka_unit_test(pipes_are_neither_waited_for_nor_read),
