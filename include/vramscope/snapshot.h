@@ -328,8 +328,9 @@ struct vrs_view_options {
     const char *from, *to;
     bool may_be_larger; /* than `most_bytes`, where no page is so small; the note then says so */
     /* Asked for the text of a line of a file, as the recording names it: writes at most `room`
-     * bytes into `to` and returns how many, 0 where there is none.  The page has at most 64 KiB of
-     * what is answered, of the lines that hold most at the peak.  NULL: it has none. */
+     * bytes into `to` and returns how many, 0 where there is none; the call fails with VRS_USAGE
+     * where it returns more.  The page has at most 64 KiB of what is answered, of the lines that
+     * hold most at the peak.  NULL: it has none. */
     size_t (*line_text)(const void *arg, const char *file, uint32_t line, char *to, size_t room);
     const void *line_text_arg;
 };

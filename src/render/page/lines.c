@@ -128,6 +128,11 @@ static enum vrs_status ask(struct page_line *line, page_line_text *text, const v
     if (file.ptr == NULL)
         return vrs_no_memory(err);
     size_t len = text(arg, file.ptr, line->line, bytes, ROOM);
+    if (len > ROOM)
+        return vrs_fail(err, VRS_USAGE,
+                        "line_text gave %zu bytes for line %u of %.80s, where there was room "
+                        "for %d",
+                        len, (unsigned)line->line, file.ptr, (int)ROOM);
     if (len == 0)
         return VRS_OK;
     line->text = page_line_shown((str){ bytes, len }, keep);

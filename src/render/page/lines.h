@@ -39,7 +39,8 @@ typedef size_t page_line_text(const void *arg, const char *file, uint32_t line, 
 enum vrs_status page_lines_add(const struct page_device *device, struct page_lines *lines,
                                struct vrs_error *err) MUST_CHECK;
 
-/* Keeps those that have a text, which lives in `keep`; what holds most is first. */
+/* Keeps those that have a text, which lives in `keep`; what holds most is first.  VRS_USAGE where
+ * `text` gives more than it has room for. */
 enum vrs_status page_lines_read(struct page_lines *lines, page_line_text *text, const void *arg,
                                 struct arena *keep, struct vrs_error *err) MUST_CHECK;
 

@@ -7,7 +7,9 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "base/fail.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "render/page/lines.h"
 
 static void check(const char *bytes, const char *want)
@@ -46,11 +48,56 @@ static void text_is_cut_between_characters(void **state)
     check(bytes, want);
 }
 
+static const char *answer;
+static size_t answer_more; /* than was written */
+
+static size_t give(const void *arg, const char *file, uint32_t line, char *to, size_t room)
+{
+    size_t len = strlen(answer);
+    (void)arg, (void)file, (void)line;
+    assert_true(len <= room);
+    memcpy(to, answer, len);
+    return len + answer_more;
+}
+
+/* Asks for the text of lines 1 to `lines` of a file, the first holding most. */
+static enum vrs_status read_lines(struct page_lines *ret, uint32_t lines, struct arena *keep,
+                                  struct vrs_error *err)
+{
+    *ret = (struct page_lines){ .of = { .max = UINT32_MAX } };
+    for (uint32_t i = 1; i <= lines; i++)
+        assert_true(vec_push(&ret->of, (struct page_line){ S("a.py:1 f"), S("/job/a.py"), i,
+                                                           lines - i, S("") }));
+    return page_lines_read(ret, give, NULL, keep, err);
+}
+
+static void more_text_than_there_is_room_for_is_refused(void **state)
+{
+    struct page_lines lines;
+    struct vrs_error err = { .message = "" };
+    struct arena keep;
+    (void)state;
+    arena_init(&keep, SIZE_MAX / 2);
+    answer = "x = 1";
+    assert_int_equal(read_lines(&lines, 1, &keep, &err), VRS_OK);
+    assert_int_equal(lines.of.len, 1);
+    assert_string_equal(lines.of.at[0].text.ptr, "x = 1");
+    vec_free(&lines.of);
+    answer_more = 5 * PAGE_LINE_CHARACTERS;
+    assert_int_equal(read_lines(&lines, 1, &keep, &err), VRS_USAGE);
+    assert_string_equal(err.message, "line_text gave 1005 bytes for line 1 of /job/a.py, where "
+                                     "there was room for 1000");
+    answer_more = 0;
+    vec_free(&lines.of);
+    arena_free(&keep);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_made_harmless),
         cmocka_unit_test(text_is_cut_between_characters),
+        cmocka_unit_test(more_text_than_there_is_room_for_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
