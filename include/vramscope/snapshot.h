@@ -329,8 +329,8 @@ struct vrs_view_options {
     bool may_be_larger; /* than `most_bytes`, where no page is so small; the note then says so */
     /* Asked for the text of a line of a file, as the recording names it: writes at most `room`
      * bytes into `to` and returns how many, 0 where there is none; the call fails with VRS_USAGE
-     * where it returns more.  The page has at most 64 KiB of what is answered, of the lines that
-     * hold most at the peak.  NULL: it has none. */
+     * where it returns more.  What is answered takes at most 64 KiB of the page, with its
+     * names and as JSON is written; the lines that hold most at the peak have it.  NULL: none. */
     size_t (*line_text)(const void *arg, const char *file, uint32_t line, char *to, size_t room);
     const void *line_text_arg;
 };

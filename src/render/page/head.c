@@ -181,7 +181,7 @@ static void put_device(struct json *j, const struct page_device *d,
 }
 
 /* JSON has these characters only inside strings, where an escape means the same. */
-static void put_harmless(struct buf *to, str json)
+void page_put_harmless(struct buf *to, str json)
 {
     for (size_t i = 0; i < json.len; i++) {
         char c = json.ptr[i];
@@ -254,15 +254,8 @@ static void put_source(struct buf *to, const struct page *v)
     struct json j;
     json_start(&j, to);
     json_line_array(&j, NULL);
-    for (uint32_t i = 0; i < v->lines.of.len; i++) {
-        const struct page_line *line = &v->lines.of.at[i];
-        json_line_object(&j, NULL);
-        json_str(&j, "site", line->site);
-        json_str(&j, "file", line->file);
-        json_u64(&j, "line", line->line);
-        json_str(&j, "text", line->text);
-        json_close(&j);
-    }
+    for (uint32_t i = 0; i < v->lines.of.len; i++)
+        page_line_put(&j, &v->lines.of.at[i]);
     json_close(&j);
     json_finish(&j);
 }
@@ -285,6 +278,6 @@ void page_head(struct buf *to, const struct page *v)
     put_source(&json, v);
     page_many_head(&json, v);
     buf_text(&json, "}\n");
-    put_harmless(to, buf_slice(&json));
+    page_put_harmless(to, buf_slice(&json));
     buf_end(&json, to);
 }

@@ -15,6 +15,7 @@
 #include "render/page/page.h"
 #include "render/page/source.h"
 #include "render/page/source_names.h"
+#include "render/write/json.h"
 
 /* What each shown stack holds at the peak. */
 static uint64_t *held_at_peak(const struct page_device *d)
@@ -139,10 +140,37 @@ static enum vrs_status ask(struct page_line *line, page_line_text *text, const v
     return line->text.ptr == NULL ? vrs_no_memory(err) : VRS_OK;
 }
 
+void page_line_put(struct json *j, const struct page_line *line)
+{
+    json_line_object(j, NULL);
+    json_str(j, "site", line->site);
+    json_str(j, "file", line->file);
+    json_u64(j, "line", line->line);
+    json_str(j, "text", line->text);
+    json_close(j);
+}
+
+/* What a line takes in the head, as an element behind another. */
+static enum vrs_status measure(const struct page_line *line, size_t *ret, struct vrs_error *err)
+{
+    struct buf plain, written;
+    struct json j;
+    buf_init(&plain, SIZE_MAX / 2);
+    buf_init(&written, SIZE_MAX / 2);
+    json_start(&j, &plain);
+    page_line_put(&j, line);
+    page_put_harmless(&written, buf_slice(&plain));
+    bool failed = plain.failed || written.failed;
+    *ret = written.len + S(", ").len;
+    buf_free(&plain);
+    buf_free(&written);
+    return failed ? vrs_no_memory(err) : VRS_OK;
+}
+
 enum vrs_status page_lines_read(struct page_lines *lines, page_line_text *text, const void *arg,
                                 struct arena *keep, struct vrs_error *err)
 {
-    size_t all = 0;
+    size_t all = 0, more;
     uint32_t kept = 0;
     join(lines);
     for (uint32_t i = 0; i < lines->of.len && i < PAGE_LINES_ASKED; i++) {
@@ -150,7 +178,8 @@ enum vrs_status page_lines_read(struct page_lines *lines, page_line_text *text, 
         TRY(ask(&line, text, arg, keep, err));
         if (line.text.len == 0)
             continue;
-        all += line.site.len + line.file.len + line.text.len;
+        TRY(measure(&line, &more, err));
+        all += more;
         if (all > PAGE_LINES_BYTES)
             break;
         lines->of.at[kept++] = line;

@@ -12,11 +12,12 @@
 #include "base/str.h"
 #include "base/vec.h"
 
+struct json;
 struct page_device;
 
 enum {
     PAGE_LINES_ASKED = 512,       /* for their text, at most */
-    PAGE_LINES_BYTES = 64 * 1024, /* of names and texts together */
+    PAGE_LINES_BYTES = 64 * 1024, /* of the head that they take */
     PAGE_LINE_CHARACTERS = 200    /* of a text; a longer one is cut, with "…" behind it */
 };
 
@@ -43,6 +44,9 @@ enum vrs_status page_lines_add(const struct page_device *device, struct page_lin
  * `text` gives more than it has room for. */
 enum vrs_status page_lines_read(struct page_lines *lines, page_line_text *text, const void *arg,
                                 struct arena *keep, struct vrs_error *err) MUST_CHECK;
+
+/* An element of the head's member "source". */
+void page_line_put(struct json *j, const struct page_line *line);
 
 /* Text of whatever bytes as the page shows it: on one line, cut, and valid. */
 str page_line_shown(str bytes, struct arena *keep);

@@ -192,7 +192,10 @@ void page_put_leaks(struct json *j, const struct report_sections *sections);
 void page_put_tables(struct json *j, const struct page_table *table, const char *const *names,
                      uint32_t tables);
 
-/* The JSON of the page's head, with nothing that could end a script element. */
+/* JSON with nothing that could end a script element. */
+void page_put_harmless(struct buf *to, str json);
+
+/* The JSON of the page's head, made harmless. */
 void page_head(struct buf *to, const struct page *page);
 
 /* The whole page.  Failures are those of `out`. */

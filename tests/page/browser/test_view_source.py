@@ -1,4 +1,5 @@
 """The text of the user's lines, where `vramscope view --user-root` finds their files: in the page, and in what it shows."""
+import json
 import os
 from itertools import accumulate
 
@@ -108,7 +109,8 @@ def test_what_holds_most_has_its_text_and_no_more_than_64_kib(tmp_path):
     got = read(scripts.make("\n" + script), "--user-root", tmp_path / "job").head["source"]
     assert [one["line"] for one in got] == list(range(lines - 1, lines - 1 - len(got), -1))
     assert {one["text"] for one in got} == {"\U0001f600" * 200 + "\u2026"}
-    taken = sum(len((one["site"] + one["file"] + one["text"]).encode()) for one in got)
+    # As they are written: in bytes, with their names and what stands between.
+    taken = sum(len(json.dumps(one, ensure_ascii=False).encode()) + len("{  }, ") - len("{}") for one in got)
     assert 63 << 10 < taken <= 64 << 10
     one = scripts.make("\nstack s /run/job/many.py:1 main\nalloc a 4KiB s\n")
     assert texts(one, "--user-root", tmp_path / "job") == {"many.py:1 main": "y" * 200 + "\u2026"}

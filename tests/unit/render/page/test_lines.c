@@ -7,10 +7,12 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/fail.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "render/page/lines.h"
+#include "render/page/page.h"
 
 static void check(const char *bytes, const char *want)
 {
@@ -92,12 +94,44 @@ static void more_text_than_there_is_room_for_is_refused(void **state)
     arena_free(&keep);
 }
 
+/* A character that stands as six in the head is counted so. */
+static void lines_are_counted_as_they_are_written(void **state)
+{
+    enum { LINES = 200 };
+    char markup[PAGE_LINE_CHARACTERS + 1];
+    struct page page = { .tool = "" };
+    struct page_lines lines;
+    struct arena keep;
+    struct buf with, without;
+    struct vrs_error err;
+    (void)state;
+    memset(markup, '<', PAGE_LINE_CHARACTERS);
+    markup[PAGE_LINE_CHARACTERS] = '\0';
+    answer = markup;
+    arena_init(&keep, SIZE_MAX / 2);
+    buf_init(&with, SIZE_MAX / 2);
+    buf_init(&without, SIZE_MAX / 2);
+    assert_int_equal(read_lines(&lines, LINES, &keep, &err), VRS_OK);
+    assert_true(lines.of.len > 0 && lines.of.len < LINES);
+    page_head(&without, &page);
+    page.lines = lines;
+    page_head(&with, &page);
+    size_t taken = with.len - without.len;
+    assert_true(taken <= PAGE_LINES_BYTES);
+    assert_true(taken > PAGE_LINES_BYTES - 2 * 6 * PAGE_LINE_CHARACTERS);
+    buf_free(&with);
+    buf_free(&without);
+    vec_free(&lines.of);
+    arena_free(&keep);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_made_harmless),
         cmocka_unit_test(text_is_cut_between_characters),
         cmocka_unit_test(more_text_than_there_is_room_for_is_refused),
+        cmocka_unit_test(lines_are_counted_as_they_are_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
