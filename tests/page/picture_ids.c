@@ -1,7 +1,8 @@
 /* picture_ids.c - prints the id pictures of a recording as numbers, for tests.
  *
- *     picture_ids FILE BY < views
+ *     picture_ids FILE BY [AT] < views
  *
+ * AT is the moment of the legend, "peak" where there is none.
  * A view is a line "VIEW W H FROM TO Y0 Y1", VIEW groups, stack or map, of the first device.  For
  * each: W * H ids of four bytes and W sums of eight; of a map W * H places of a byte and twice W *
  * H fractions of four instead of the sums. */
@@ -12,6 +13,7 @@
 #include <string.h>
 
 #include "analysis/snapshot/report/report.h"
+#include "analysis/snapshot/study/moment.h"
 #include "api/file.h"
 #include "api/result.h"
 #include "api/snapshot/report.h"
@@ -90,7 +92,10 @@ int main(int argc, char **argv)
     struct kept_report *kept = NULL;
     struct vrs_error err;
     struct vrs_report_options o = { .size = sizeof o, .trust = true };
-    if (argc != 3)
+    if (argc != 3 && argc != 4)
+        return 2;
+    d.scene.asked.has_at = argc == 4;
+    if (argc == 4 && moment_parse(str_from(argv[3]), &d.scene.asked.at, &err) != VRS_OK)
         return 2;
     for (uint32_t i = 0; i < SCENE_BYS; i++)
         if (strcmp(scene_by_names[i], argv[2]) == 0)

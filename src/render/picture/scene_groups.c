@@ -45,11 +45,12 @@ struct text_context {
     struct arena *arena;
     struct scene_device *d;
     uint32_t *of;
+    uint32_t *of_at_peak; /* where ages are counted to the peak; NULL: the same */
     struct scene_group *group;
     uint32_t groups;
     uint32_t peak;  /* of the recording, a state: colours are given by what is alive there */
     str *told;      /* names at the cursor; NULL: those of the groups */
-    uint32_t *turn; /* groups in the order of their colours; not of categories */
+    uint32_t *turn; /* groups, the largest first; not of categories */
     struct vrs_error *err;
 };
 
@@ -66,10 +67,8 @@ static enum vrs_status name(struct text_context *m, uint32_t group, str text)
     return m->group[group].name.ptr == NULL ? vrs_no_memory(m->err) : VRS_OK;
 }
 
-/* Groups that the rows number already. */
-static enum vrs_status by_number(struct text_context *m, uint64_t (*of)(const void *, uint32_t),
-                                 uint32_t groups,
-                                 void (*write)(const struct text_context *, uint32_t, char[48]))
+static enum vrs_status name_all(struct text_context *m, uint32_t groups,
+                                void (*write)(const struct text_context *, uint32_t, char[48]))
 {
     TRY(room(m, groups));
     for (uint32_t i = 0; i < groups; i++) {
@@ -77,6 +76,15 @@ static enum vrs_status by_number(struct text_context *m, uint64_t (*of)(const vo
         write(m, i, text);
         TRY(name(m, i, str_from(text)));
     }
+    return VRS_OK;
+}
+
+/* Groups that the rows number already. */
+static enum vrs_status by_number(struct text_context *m, uint64_t (*of)(const void *, uint32_t),
+                                 uint32_t groups,
+                                 void (*write)(const struct text_context *, uint32_t, char[48]))
+{
+    TRY(name_all(m, groups, write));
     for (uint32_t i = 0; i < m->d->rows.rows; i++)
         m->of[i] = (uint32_t)of(m->from, i);
     return VRS_OK;
@@ -102,6 +110,30 @@ static void write_pool(const struct text_context *m, uint32_t i, char to[48])
 static void write_stream(const struct text_context *m, uint32_t i, char to[48])
 {
     snprintf(to, 48, "%llu", (unsigned long long)m->from->s->r->streams.handle[i]);
+}
+
+static void write_age(const struct text_context *m, uint32_t i, char to[48])
+{
+    (void)m;
+    peak_age_name(i, to);
+}
+
+static void count_ages(const struct text_context *m, uint32_t state, uint32_t *ret)
+{
+    for (uint32_t i = 0; i < m->d->rows.rows; i++)
+        ret[i] = peak_age_class((int64_t)state - 1, (int64_t)m->d->rows.born[i] - 1);
+}
+
+/* All classes, so that each has one colour wherever the cursor is. */
+static enum vrs_status by_age(struct text_context *m)
+{
+    TRY(name_all(m, PEAK_AGES, write_age));
+    m->of_at_peak = arena_array(m->arena, uint32_t, m->d->rows.rows);
+    if (m->of_at_peak == NULL)
+        return vrs_no_memory(m->err);
+    count_ages(m, m->d->cursor, m->of);
+    count_ages(m, m->peak, m->of_at_peak);
+    return VRS_OK;
 }
 
 static struct live live_of(const struct text_context *m, uint32_t row)
@@ -189,8 +221,7 @@ static enum vrs_status by_key(struct text_context *m, enum peak_by by)
                               .arena = m->arena,
                               .scratch = s->scratch,
                               .by = by,
-                              .site = SITE_LINE,
-                              .at_event = (int64_t)s->events - 1 };
+                              .site = SITE_LINE };
     enum vrs_status status = make_keyed(m, &keys);
     peak_keys_end(&keys);
     return status;
@@ -221,7 +252,7 @@ static enum vrs_status group_by(struct text_context *m, enum scene_by by)
     case SCENE_SIZE:
         return by_key(m, BY_SIZE);
     case SCENE_AGE:
-        return by_key(m, BY_AGE);
+        return by_age(m);
     case SCENE_NAME:
         return by_key(m, BY_NAME);
     case SCENE_PATH:
@@ -310,43 +341,52 @@ static enum vrs_status colour_groups(struct text_context *m, const struct ranked
 {
     str *name = arena_array(m->arena, str, m->groups);
     struct group_colour *colour = arena_array(m->arena, struct group_colour, m->groups);
-    m->turn = arena_array(m->arena, uint32_t, m->groups);
-    if (name == NULL || colour == NULL || m->turn == NULL)
+    if (name == NULL || colour == NULL)
         return vrs_no_memory(m->err);
-    for (uint32_t i = 0; i < m->groups; i++) {
+    for (uint32_t i = 0; i < m->groups; i++)
         name[i] = ranked[i].name;
-        m->turn[i] = ranked[i].group;
-    }
     TRY(families_colour(name, m->groups, m->d->line, m->arena, colour, m->err));
     for (uint32_t i = 0; i < m->groups; i++)
-        m->group[m->turn[i]].colour = colour[i];
+        m->group[ranked[i].group].colour = colour[i];
     return VRS_OK;
+}
+
+/* The groups in their turn, by what is alive of each at the peak. */
+static void take_turns(const struct text_context *m, const uint32_t *of, struct ranked *ret)
+{
+    const struct raster_rows *rows = &m->d->rows;
+    for (uint32_t i = 0; i < m->groups; i++)
+        ret[i] = (struct ranked){ 0, UINT32_MAX, m->group[i].name, i };
+    for (uint32_t i = 0; i < rows->rows; i++) {
+        struct ranked *group = &ret[of[i]];
+        if (rows->born[i] > m->peak || m->peak >= rows->end[i])
+            continue;
+        group->bytes += rows->bytes[i];
+        group->born = group->born == UINT32_MAX ? rows->born[i] : group->born;
+    }
+    if (m->groups > 1)
+        qsort(ret, m->groups, sizeof *ret, by_turn);
 }
 
 /* Groups from the bottom: others than categories by their bytes at the peak. */
 static enum vrs_status rank(struct text_context *m, enum scene_by by)
 {
-    uint32_t peak = m->peak;
     uint32_t *bands = arena_array(m->arena, uint32_t, m->groups);
     struct ranked *ranked = arena_array(m->arena, struct ranked, m->groups);
-    const struct raster_rows *rows = &m->d->rows;
-    m->d->groups = (struct raster_groups){ m->of, m->groups, bands };
-    double *bytes = scene_group_bytes(m->d, &m->d->groups, peak, m->arena);
-    if (bands == NULL || ranked == NULL || bytes == NULL)
+    m->turn = arena_array(m->arena, uint32_t, m->groups);
+    if (bands == NULL || ranked == NULL || m->turn == NULL)
         return vrs_no_memory(m->err);
+    m->d->groups = (struct raster_groups){ m->of, m->groups, bands };
     m->d->group = m->group;
     if (by == SCENE_CATEGORY) {
         rank_categories(m, bands);
         return VRS_OK;
     }
-    for (uint32_t i = 0; i < m->groups; i++)
-        ranked[i] = (struct ranked){ bytes[i], UINT32_MAX, m->group[i].name, i };
-    for (uint32_t i = rows->rows; i-- > 0;)
-        if (rows->born[i] <= peak && peak < rows->end[i])
-            ranked[m->of[i]].born = rows->born[i];
-    if (m->groups > 1)
-        qsort(ranked, m->groups, sizeof *ranked, by_turn);
+    take_turns(m, m->of_at_peak != NULL ? m->of_at_peak : m->of, ranked);
     TRY(colour_groups(m, ranked));
+    take_turns(m, m->of, ranked);
+    for (uint32_t i = 0; i < m->groups; i++)
+        m->turn[i] = ranked[i].group;
     if (m->groups > 1)
         qsort(ranked, m->groups, sizeof *ranked, by_bytes);
     stack_bands(bands, ranked, m->groups);
@@ -384,6 +424,17 @@ static enum vrs_status name_as_read(struct text_context *m, enum scene_by by)
     return VRS_OK;
 }
 
+/* How many groups have an allocation at all; `ret` of each whether it has. */
+static uint32_t find_filled(const struct text_context *m, bool *ret)
+{
+    uint32_t filled = 0;
+    for (uint32_t i = 0; i < m->d->rows.rows; i++) {
+        filled += !ret[m->of[i]];
+        ret[m->of[i]] = true;
+    }
+    return filled;
+}
+
 /* The ten largest groups, and the others as one, which is grey and lies where they lie. */
 static enum vrs_status join_others(struct text_context *m)
 {
@@ -392,17 +443,20 @@ static enum vrs_status join_others(struct text_context *m)
     uint32_t *to = arena_array(m->arena, uint32_t, m->groups);
     uint32_t *bands = arena_array(m->arena, uint32_t, ALL);
     struct scene_group *group = arena_array(m->arena, struct scene_group, ALL);
-    bool rest_placed = false;
+    bool *is_filled = arena_array(m->arena, bool, m->groups), rest_placed = false;
     char name[24];
-    if (m->groups <= ALL)
-        return VRS_OK;
-    snprintf(name, sizeof name, "other (%u)", (unsigned)(m->groups - LARGEST));
-    if (of == NULL || to == NULL || bands == NULL || group == NULL)
+    if (of == NULL || to == NULL || bands == NULL || group == NULL || is_filled == NULL)
         return vrs_no_memory(m->err);
-    for (uint32_t i = 0; i < m->groups; i++)
-        to[m->turn[i]] = i < LARGEST ? i : REST;
-    for (uint32_t i = 0; i < LARGEST; i++)
-        group[i] = m->group[m->turn[i]];
+    uint32_t filled = find_filled(m, is_filled);
+    if (filled <= ALL)
+        return VRS_OK;
+    snprintf(name, sizeof name, "other (%u)", (unsigned)(filled - LARGEST));
+    for (uint32_t i = 0, taken = 0; i < m->groups; i++) {
+        uint32_t one = m->turn[i];
+        to[one] = is_filled[one] && taken < LARGEST ? taken++ : REST;
+        if (to[one] != REST)
+            group[to[one]] = m->group[one];
+    }
     group[REST] = (struct scene_group){ arena_copy(m->arena, str_from(name)), palette_other(),
                                         .is_rest = true };
     for (uint32_t i = m->groups, left = ALL; i-- > 0;) {

@@ -36,12 +36,12 @@ def of_page(page, views):
     return done.stdout
 
 
-def of_c(path, by, views):
+def of_c(path, by, views, *moment):
     names = {"raster": "stack", "groups": "groups", "map": "map"}
     lines = ["%s %d %d %.17g %.17g %.17g %.17g\n" % (names[v["op"]], v["W"], v["H"], v["from"], v["to"],
                                                    v.get("y0") or 0, v.get("y1") or 0) for v in views]
     dump = Path(program()).parent.parent / "tests/page/picture_ids"
-    done = subprocess.run([dump, path, by], input="".join(lines).encode(), stdout=subprocess.PIPE, check=True,
+    done = subprocess.run([dump, path, by, *moment], input="".join(lines).encode(), stdout=subprocess.PIPE, check=True,
                           timeout=300)
     return done.stdout
 
@@ -71,9 +71,14 @@ def views_of(path, by, sizes=SIZES):
     return views
 
 
-def check_ids(path, by, folder, sizes=SIZES):
-    views = views_of(path, by, sizes)
-    one, two = of_page(page_of(path, folder), views), of_c(path, by, views)
+def state_of(path, moment):
+    """The state that the first device is in at a moment."""
+    return run("peak", "--at", moment, "--json", path, expect=0).json()["devices"][0]["result"]["at_event"] + 1
+
+
+def check_ids(path, by, folder, sizes=SIZES, moment="peak"):
+    views = [{**view, "state": state_of(path, moment)} for view in views_of(path, by, sizes)]
+    one, two = of_page(page_of(path, folder), views), of_c(path, by, views, moment)
     assert len(one) == len(two) > 0
     at = 0
     for view in views:
@@ -94,6 +99,26 @@ def test_ids_equal_those_of_the_page(path, tmp_path):
 @pytest.mark.parametrize("by", BYS[1::some(3, 1)])
 def test_ids_equal_in_every_grouping(by, tmp_path):
     check_ids(ROOT / "examples/leak.pickle", by, tmp_path, SIZES[:1])
+
+
+AGES = ["older than the recording", "0 events", "1 event", *("%d-%d events" % (1 << n, (2 << n) - 1) for n in range(1, 32)),
+        "not yet"]
+
+
+@needs_node
+@pytest.mark.parametrize("moment", ["peak", *some(["1000"], ["start", "1000", "end"])])
+def test_ages_are_counted_to_the_moment_of_the_legend(moment, tmp_path):
+    path = ROOT / "examples/train.pickle"
+    check_ids(path, "age", tmp_path, SIZES[:1], moment)
+    same, other = compare_plot(path, tmp_path, "groups", "age", "light", "800x300", "--at", moment)
+    assert other < 0.09 * same, (same, other)
+    rows = run("peak", "--by", "age", "--at", moment, "--json", path, expect=0).json()["devices"][0]["result"]["rows"]
+    # What comes later is of none of its rows; what is small at the peak is one.
+    shown = {name for name, _ in areas(svg(path, "--by", "age", "--at", moment))}
+    small = [name for name in shown if name.startswith("other (")]
+    assert small or {row["name"] for row in rows} <= shown
+    assert moment == "peak" or ("not yet" in shown) == (moment != "end")
+    assert all(name in AGES for name in shown - set(small))
 
 
 @needs_node
@@ -165,7 +190,8 @@ def compare_plot(path, folder, view, by, theme, size, *more):
     made = picture(path, *options)
     plot = json.loads(made.texts["vramscope:plots"])[0]
     op = {"groups": "groups", "stack": "raster", "map": "map"}[view]
-    asked = {"op": op, "by": by, "W": plot["w"], "H": plot["h"], "from": plot["from_state"],
+    state = state_of(path, more[1] if more else "peak")
+    asked = {"op": op, "by": by, "state": state, "W": plot["w"], "H": plot["h"], "from": plot["from_state"],
              "to": plot["to_state"], "y0": plot["low_bytes"], "y1": plot["high_bytes"], "paint": theme}
     pixels = of_page(page_of(path, folder), [asked])
     ground = {"light": (255, 255, 255), "dark": (0x15, 0x18, 0x1d)}[theme]

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "analysis/attribution/module_path.h"
 #include "analysis/attribution/naming.h"
@@ -54,12 +55,14 @@ static enum vrs_status module_of(struct peak_keys *g, stack_id stack, str *ret,
     return VRS_OK;
 }
 
-static uint64_t age_class(int64_t at_event, int64_t born)
+uint32_t peak_age_class(int64_t at_event, int64_t born)
 {
     if (born < 0)
         return 0;
-    uint64_t age = (uint64_t)(at_event - born), class = 1;
-    for (; age != 0; age >>= 1)
+    if (born > at_event)
+        return PEAK_NOT_YET;
+    uint32_t class = 1;
+    for (uint64_t age = (uint64_t)(at_event - born); age != 0; age >>= 1)
         class ++;
     return class;
 }
@@ -225,7 +228,8 @@ static enum vrs_status key_of(struct peak_keys *g, const struct live *live,
         *ret = (struct group_key){ GROUP_STREAM, allocation_stream(g->r, live->allocation), S("") };
         break;
     case BY_AGE:
-        *ret = (struct group_key){ GROUP_AGE, age_class(g->at_event, live->born), S("") };
+        *ret = (struct group_key){ GROUP_AGE, peak_age_class(g->at_event, live->born),
+                                   S("") };
         break;
     case BY_CATEGORY:
         *ret = (struct group_key){ GROUP_CATEGORY, category_of(g, live), S("") };
@@ -281,16 +285,23 @@ static void put_pool_name(struct peak_keys *g, uint64_t pool)
     buf_text(&g->text, name);
 }
 
-static void age_name(struct peak_keys *g, uint64_t class)
+void peak_age_name(uint32_t age, char to[PEAK_AGE_NAME_MOST])
 {
-    uint64_t from = class < 2 ? 0 : (uint64_t)1 << (class - 2);
-    if (class == 0)
-        buf_text(&g->text, "older than the recording");
+    uint64_t from = age < 2 ? 0 : (uint64_t)1 << (age - 2);
+    if (age == 0 || age == PEAK_NOT_YET)
+        snprintf(to, PEAK_AGE_NAME_MOST, "%s", age == 0 ? "older than the recording" : "not yet");
     else if (from < 2)
-        buf_text(&g->text, from == 0 ? "0 events" : "1 event");
+        snprintf(to, PEAK_AGE_NAME_MOST, "%s", from == 0 ? "0 events" : "1 event");
     else
-        buf_format(&g->text, "%llu-%llu events", (unsigned long long)from,
-                   (unsigned long long)(from * 2 - 1));
+        snprintf(to, PEAK_AGE_NAME_MOST, "%llu-%llu events", (unsigned long long)from,
+                 (unsigned long long)(from * 2 - 1));
+}
+
+static void put_age_name(struct peak_keys *g, uint64_t age)
+{
+    char name[PEAK_AGE_NAME_MOST];
+    peak_age_name((uint32_t)age, name);
+    buf_text(&g->text, name);
 }
 
 enum vrs_status peak_keys_name(struct peak_keys *g, uint32_t at, stack_id stack, str *ret,
@@ -335,7 +346,7 @@ enum vrs_status peak_keys_name(struct peak_keys *g, uint32_t at, stack_id stack,
         buf_u64(&g->text, g->r->streams.handle[key->number]);
         break;
     case GROUP_AGE:
-        age_name(g, key->number);
+        put_age_name(g, key->number);
         break;
     }
     *ret = g->text.failed ? (str){ NULL, 0 } : arena_copy(g->arena, buf_slice(&g->text));

@@ -55,6 +55,14 @@ bool peak_is_by_name(enum peak_by by);
  * of "model.weight". */
 str peak_path_of_name(str name, uint8_t kind);
 
+/* Classes of ages: 0 is older than the recording, 1 none, n at least 2^(n - 2) events; the last is
+ * what comes later than the moment that ages are counted to. */
+enum { PEAK_AGES = 35, PEAK_NOT_YET = PEAK_AGES - 1, PEAK_AGE_NAME_MOST = 48 };
+
+/* The class of what was born by an event, -1 where it is older, in that of another. */
+uint32_t peak_age_class(int64_t at_event, int64_t born);
+void peak_age_name(uint32_t age, char to[PEAK_AGE_NAME_MOST]);
+
 /* What two allocations must share to be in one row: a number of some kind, or a text. */
 enum group_kind {
     GROUP_TEXT,
@@ -67,7 +75,7 @@ enum group_kind {
     GROUP_POOL,
     GROUP_STREAM,
     GROUP_CATEGORY,
-    GROUP_AGE, /* 0: older than the recording, 1: none, n: at least 2^(n - 2) events */
+    GROUP_AGE, /* a class of ages */
 };
 
 struct group_key {

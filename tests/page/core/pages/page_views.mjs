@@ -3,9 +3,9 @@
 //     node page_views.mjs PAGE < views.json
 //
 // A view is {op: groups | raster | map, by, W, H, from, to, y0, y1, [paint: light | dark]}, of the
-// first device, or of `dev`.  For each: ids and sums (of a map places and fractions), as
-// tests/page/picture_ids.c prints them; painted, W * H pixels of four bytes instead, alpha 0
-// where nothing is.
+// first device, or of `dev`, the cursor at `state` or at the peak.  For each: ids and sums (of a
+// map places and fractions), as tests/page/picture_ids.c prints them; painted, W * H pixels of four
+// bytes instead, alpha 0 where nothing is.
 import { readFileSync } from 'node:fs';
 import { createPictureOps } from '../../../../viewer/core/memory/pictures.js';
 import { atOnce, isWork } from '../../../../viewer/core/model/slices.js';
@@ -23,9 +23,10 @@ globalThis.ImageData = class {
   constructor(data) { this.data = data; }
 };
 
-/* As the page colours groups: those alive at the peak, then the others; `line` stands out. */
+/* As the page colours groups: those alive at the peak, to which ages are counted then, and then the
+ * others; `line` stands out. */
 function slotsFor(d, by, line) {
-  const grouping = d.grouping(by);
+  const grouping = d.grouping(by === 'age' ? `age@${d.peak()}` : by);
   const names = grouping.names.map((name, key) => ({ key, name }));
   if (by === 'category') return slotsOf(by, names);
   const alive = groupRows(d.model, liveAt(d.model, d.peak()), grouping);
@@ -43,7 +44,8 @@ for (const view of JSON.parse(readFileSync(0, 'utf8'))) {
   const d = await page.device(dev);
   const line = subjectOf(page.head, { file: 0, dev });
   const to = view.to ?? d.model.states;
-  const made = await ops[view.op](d, { ...view, x: { mode: 'events', from: view.from, to } });
+  const made = await ops[view.op](d, { state: d.peak(), ...view,
+    x: { mode: 'events', from: view.from, to } });
   const picture = isWork(made) ? atOnce(made) : made;
   if (view.paint) {
     const palette = paletteOf(view.paint);

@@ -151,6 +151,28 @@ static void rows_follow_the_grouping(void **state)
           "2-3 events=150*2");
 }
 
+static void check_age(int64_t at_event, int64_t born, const char *name)
+{
+    char got[PEAK_AGE_NAME_MOST];
+    peak_age_name(peak_age_class(at_event, born), got);
+    assert_string_equal(got, name);
+}
+
+static void ages_have_a_class_on_either_side_of_the_moment(void **state)
+{
+    (void)state;
+    check_age(6, -1, "older than the recording");
+    check_age(-1, -1, "older than the recording");
+    check_age(6, 6, "0 events");
+    check_age(6, 5, "1 event");
+    check_age(6, 3, "2-3 events");
+    check_age(6, 0, "4-7 events");
+    check_age(UINT32_MAX, 0, "2147483648-4294967295 events");
+    check_age(6, 7, "not yet");
+    check_age(-1, 0, "not yet");
+    check_age(0, UINT32_MAX, "not yet");
+}
+
 static void sites_merge_what_their_key_drops(void **state)
 {
     (void)state;
@@ -306,6 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_the_live_set),
         cmocka_unit_test(rows_follow_the_grouping),
+        cmocka_unit_test(ages_have_a_class_on_either_side_of_the_moment),
         cmocka_unit_test(sites_merge_what_their_key_drops),
         cmocka_unit_test(rows_tell_the_rest),
         cmocka_unit_test(replayed_blocks_have_slack),
