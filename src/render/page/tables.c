@@ -160,8 +160,7 @@ static enum vrs_status fill_names(struct filling *f)
 
 static enum vrs_status fill_allocations(struct filling *f)
 {
-    /* What the first picture needs stands in a block of its own, before all else: that is by line.
-     */
+    /* The first picture is by line; what it needs stands in a block of its own, before all else. */
     static const struct page_column first[] = {
         { "born", PAGE_U32, PAGE_DELTA, "state", page_alloc_born, PAGE_NEEDED },
         { "until", PAGE_U32, PAGE_AS_IT_IS, "states", page_alloc_until, PAGE_NEEDED },

@@ -1,5 +1,4 @@
-/* peak_keys.h - what allocations are grouped by: the words of `peak --by`, and what groups are
- * called.
+/* peak_keys.h - groups of allocations, by the words of `peak --by`.
  *
  * Pictures group by the same words.  Memory without a stack is split by what it is for where groups
  * are named by frames: "(no stack) parameter"; what nothing tells is "(no stack)". */
@@ -92,9 +91,9 @@ struct peak_keys {
     struct arena *scratch; /* lives as long as the keys */
     enum peak_by by;
     enum site_key site;
-    int64_t at_event;          /* ages are counted to it */
-    uint32_t first_allocation; /* of the device */
+    int64_t at_event; /* ages are counted to it */
     /* The rest is made by peak_keys_begin. */
+    uint32_t first_allocation; /* of the device */
     struct segment_index segments;
     struct sites sites;
     struct buf text;

@@ -197,10 +197,11 @@ bool report_together_words(struct buf *to, const struct report_device *d,
 /* The line that the request's failure says must shrink; "" where it names none. */
 static str must_go_line(const struct oom *oom)
 {
-    bool lone = oom->tests.verdict == OOM_SINGLE_REQUEST_TOO_LARGE;
-    if (lone || oom->need_bytes == 0 || oom->program.lack == OOM_LACK_STATE)
-        return lone ? oom->request_site.culprit : S("");
-    return oom->must_go.count > 0 ? oom->must_go.at[0].site.culprit : S("");
+    if (oom->tests.verdict == OOM_SINGLE_REQUEST_TOO_LARGE)
+        return oom->request_site.culprit;
+    if (oom->need_bytes == 0 || oom->program.lack == OOM_LACK_STATE || oom->must_go.count == 0)
+        return S("");
+    return oom->must_go.at[0].site.culprit;
 }
 
 /* What must shrink for the request that failed, of which no fix need tell; false: nothing. */
