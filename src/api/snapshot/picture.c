@@ -98,10 +98,13 @@ enum vrs_status vrs_picture_check(const struct vrs_picture_options *options, str
     return read_options(&o, &ignored, err);
 }
 
-/* Whether the colours of its groups depend on the line that the report is about. */
+/* Whether the colours of its groups depend on the line that the report is about: names of some
+ * groupings have no file in them, ever. */
 static bool has_lines(const struct drawing *d)
 {
-    return d->scene.asked.by != SCENE_CATEGORY;
+    enum scene_by by = d->scene.asked.by;
+    return by != SCENE_CATEGORY && by != SCENE_PHASE && by != SCENE_POOL && by != SCENE_STREAM &&
+           by != SCENE_SIZE && by != SCENE_AGE;
 }
 
 static enum vrs_status take_device(struct drawing *d, const struct proven_study *proven,
@@ -136,7 +139,7 @@ static enum vrs_status draw(struct drawing *d, const struct vrs_recording *recor
                             struct vrs_error *err)
 {
     /* The page of trust is the report that needs a study and no analysis that rests on it; what
-     * is wrong, which other pictures than those by category show, is known to a whole one alone. */
+     * is wrong, which pictures that have lines show, is known to a whole one alone. */
     struct vrs_report_options report_options = {
         .size = sizeof report_options,
         .about = o->about,
