@@ -30,32 +30,20 @@ struct family {
     uint32_t hue, next; /* its next tone */
 };
 
-static str before_colon(str name)
+/* The file of "train.py:12 step". */
+static str family_of(str name)
 {
     const char *colon = name.len > 0 ? memchr(name.ptr, ':', name.len) : NULL;
     return (str){ name.ptr, colon != NULL ? (size_t)(colon - name.ptr) : name.len };
 }
 
-/* The category of "(no stack) activation", the file of "train.py:12 step". */
-static str family_of(str name)
-{
-    str nameless = S("(no stack) ");
-    if (str_starts(name, nameless))
-        for (uint32_t i = 0; i < CATEGORIES; i++) {
-            str rest = { name.ptr + nameless.len, name.len - nameless.len };
-            if (str_equal(rest, str_from(category_names[i])))
-                return rest;
-        }
-    return before_colon(name);
-}
-
-/* The category whose colour a family has; CATEGORIES: none.  What has no line is as what stays. */
-static enum category category_of(str family)
+/* The category whose colour a name has; CATEGORIES: none. */
+static enum category category_of(const struct family_name *name)
 {
     uint32_t i = 0;
-    if (str_starts(family, S("older than")) || str_starts(family, S("(no ")) ||
-        str_equal(family, S("size")))
-        return CATEGORY_PERSISTENT;
+    str family = family_of(name->name);
+    if (name->category != CATEGORIES)
+        return name->category;
     while (i < CATEGORIES && !str_equal(family, str_from(category_names[i])))
         i++;
     return (enum category)i;
@@ -69,14 +57,14 @@ static int by_family(const void *a, const void *b)
 }
 
 /* The number of each name's family. */
-static enum vrs_status number_families(const str *name, uint32_t count, struct arena *arena,
-                                       uint32_t *ret, struct vrs_error *err)
+static enum vrs_status number_families(const struct family_name *name, uint32_t count,
+                                       struct arena *arena, uint32_t *ret, struct vrs_error *err)
 {
     struct member *member = arena_array(arena, struct member, count);
     if (member == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < count; i++)
-        member[i] = (struct member){ family_of(name[i]), i };
+        member[i] = (struct member){ family_of(name[i].name), i };
     if (count > 1)
         qsort(member, count, sizeof *member, by_family);
     for (uint32_t i = 0, number = 0; i < count; i++) {
@@ -107,8 +95,9 @@ static struct group_colour next_of(struct family *own, uint32_t *taken, str name
     return toned((struct tone){ own->hue, own->next++, own->is_hot ? TONE_WARM : TONE_QUIET });
 }
 
-enum vrs_status families_colour(const str *name, uint32_t count, str line, struct arena *arena,
-                                struct group_colour *ret, struct vrs_error *err)
+enum vrs_status families_colour(const struct family_name *name, uint32_t count, str line,
+                                struct arena *arena, struct group_colour *ret,
+                                struct vrs_error *err)
 {
     uint32_t *number = arena_array(arena, uint32_t, count), taken = 0;
     struct family *family = arena_array(arena, struct family, count);
@@ -116,9 +105,9 @@ enum vrs_status families_colour(const str *name, uint32_t count, str line, struc
         return vrs_no_memory(err);
     TRY(number_families(name, count, arena, number, err));
     for (uint32_t i = 0; i < count; i++) {
-        enum category category = category_of(family_of(name[i]));
+        enum category category = category_of(&name[i]);
         ret[i] = category < CATEGORIES ? palette_category(category)
-                                       : next_of(&family[number[i]], &taken, name[i], line);
+                                       : next_of(&family[number[i]], &taken, name[i].name, line);
     }
     return VRS_OK;
 }

@@ -4,16 +4,23 @@
 
 #include <stdint.h>
 
+#include "analysis/snapshot/categories/category_rules.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
 #include "render/picture/palette.h"
 
-/* A colour of each of `count` names: lines of a file share a hue and differ in tone, memory without
- * a stack has the colour of its category.  `line`, which an answer is about, has the hot hue, and
- * the others of its file warm tones; "": none.  Names come in the order in which they are given
+struct family_name {
+    str name;
+    enum category category; /* whose colour it has; CATEGORIES: that of its name, if any */
+};
+
+/* A colour of each of `count` names: lines of a file share a hue and differ in tone, what has no
+ * line has the colour of a category.  `line`, which an answer is about, has the hot hue, and the
+ * others of its file warm tones; "": none.  Names come in the order in which they are given
  * colours, the largest first. */
-enum vrs_status families_colour(const str *name, uint32_t count, str line, struct arena *arena,
-                                struct group_colour *ret, struct vrs_error *err) MUST_CHECK;
+enum vrs_status families_colour(const struct family_name *name, uint32_t count, str line,
+                                struct arena *arena, struct group_colour *ret,
+                                struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/study/moment.h"
 #include "analysis/snapshot/study/proven_study.h"
 #include "analysis/snapshot/trust/trust.h"
@@ -54,7 +55,8 @@ struct scene_options {
 struct scene_group {
     str name;
     struct group_colour colour;
-    bool is_rest; /* several groups as one */
+    enum category category; /* of memory without a line; CATEGORIES: it has one */
+    bool is_rest;           /* several groups as one */
 };
 
 struct scene_flag {

@@ -58,7 +58,11 @@ static enum vrs_status room(struct text_context *m, uint32_t groups)
 {
     m->groups = groups;
     m->group = arena_array(m->arena, struct scene_group, groups);
-    return m->group == NULL ? vrs_no_memory(m->err) : VRS_OK;
+    if (m->group == NULL)
+        return vrs_no_memory(m->err);
+    for (uint32_t i = 0; i < groups; i++)
+        m->group[i].category = CATEGORIES;
+    return VRS_OK;
 }
 
 static enum vrs_status name(struct text_context *m, uint32_t group, str text)
@@ -128,6 +132,7 @@ static void count_ages(const struct text_context *m, uint32_t state, uint32_t *r
 static enum vrs_status by_age(struct text_context *m)
 {
     TRY(name_all(m, PEAK_AGES, write_age));
+    m->group[0].category = CATEGORY_PERSISTENT; /* it has no line, and stays */
     m->of_at_peak = arena_array(m->arena, uint32_t, m->d->rows.rows);
     if (m->of_at_peak == NULL)
         return vrs_no_memory(m->err);
@@ -146,8 +151,24 @@ static struct live live_of(const struct text_context *m, uint32_t row)
                           .stack = l->alloc_stack };
 }
 
-/* The key of each row, and of each group the stack of its first. */
-static enum vrs_status group_rows(struct text_context *m, struct peak_keys *keys, stack_id *stack)
+/* The category of a group whose memory has no line; CATEGORIES: it has one.  Where nothing tells
+ * what it is for, it is as what stays. */
+static enum category lineless(const struct peak_keys *keys, const struct group_key *key,
+                              const struct stack_names *names)
+{
+    /* The stack of a site may have no frame that counts. */
+    bool is_bare = keys->by == BY_SITE && str_equal(names->culprit, S("(no stack)"));
+    if (key->kind == GROUP_NO_STACK && key->number != CATEGORY_UNKNOWN)
+        return (enum category)key->number;
+    if (is_bare || key->kind == GROUP_NO_STACK || key->kind == GROUP_NO_SITE ||
+        key->kind == GROUP_UNNAMED)
+        return CATEGORY_PERSISTENT;
+    return CATEGORIES;
+}
+
+/* The key of each row, and of each group the stack of its first, and its category. */
+static enum vrs_status group_rows(struct text_context *m, struct peak_keys *keys, stack_id *stack,
+                                  enum category *category)
 {
     for (uint32_t i = 0; i < m->d->rows.rows; i++) {
         struct live live = live_of(m, i);
@@ -156,8 +177,10 @@ static enum vrs_status group_rows(struct text_context *m, struct peak_keys *keys
         TRY(naming_of(keys->naming, live.stack, &names, m->err));
         TRY(peak_keys_of(keys, &live, &names, &key, m->err));
         m->of[i] = key - 1;
-        if (key == known)
-            stack[key - 1] = live.stack;
+        if (key != known)
+            continue;
+        stack[key - 1] = live.stack;
+        category[key - 1] = lineless(keys, &keys->keys.at[key], &names);
     }
     return VRS_OK;
 }
@@ -196,10 +219,11 @@ static enum vrs_status name_in(const struct text_context *m, struct peak_keys *k
 static enum vrs_status make_keyed(struct text_context *m, struct peak_keys *keys)
 {
     stack_id *stack = arena_array(keys->scratch, stack_id, m->d->rows.rows);
-    if (stack == NULL)
+    enum category *category = arena_array(keys->scratch, enum category, m->d->rows.rows);
+    if (stack == NULL || category == NULL)
         return vrs_no_memory(m->err);
     TRY(peak_keys_begin(keys, m->from->s->device, m->err));
-    TRY(group_rows(m, keys, stack));
+    TRY(group_rows(m, keys, stack, category));
     TRY(room(m, keys->keys.len - 1));
     str *at_peak = arena_array(m->arena, str, m->groups);
     m->told = arena_array(m->arena, str, m->groups);
@@ -207,8 +231,10 @@ static enum vrs_status make_keyed(struct text_context *m, struct peak_keys *keys
         return vrs_no_memory(m->err);
     TRY(name_in(m, keys, stack, m->peak, at_peak));
     TRY(name_in(m, keys, stack, m->d->cursor, m->told));
-    for (uint32_t i = 0; i < m->groups; i++)
+    for (uint32_t i = 0; i < m->groups; i++) {
         m->group[i].name = at_peak[i];
+        m->group[i].category = category[i];
+    }
     return VRS_OK;
 }
 
@@ -319,32 +345,26 @@ static void rank_categories(struct text_context *m, uint32_t *bands)
     bands[count] = CATEGORY_UNKNOWN;
 }
 
-/* Whether a name is of memory without a line, which lies at the bottom: most of it never moves. */
-static bool is_old(str name)
-{
-    return str_starts(name, S("older than")) || str_starts(name, S("(no ")) ||
-           str_starts(name, S("size:"));
-}
-
-/* Bands from the bottom: what has no line, then the largest on top, as in a list. */
-static void stack_bands(uint32_t *bands, const struct ranked *ranked, uint32_t groups)
+/* Bands from the bottom: what has no line, most of which never moves, then the largest on top, as
+ * in a list. */
+static void stack_bands(const struct text_context *m, const struct ranked *ranked, uint32_t *bands)
 {
     uint32_t count = 0;
-    for (int old = 1; old >= 0; old--)
-        for (uint32_t i = groups; i > 0; i--)
-            if (is_old(ranked[i - 1].name) == (old != 0))
+    for (int lined = 0; lined < 2; lined++)
+        for (uint32_t i = m->groups; i > 0; i--)
+            if ((m->group[ranked[i - 1].group].category == CATEGORIES) == (lined != 0))
                 bands[count++] = ranked[i - 1].group;
 }
 
 /* Gives the groups their colours, in their turn. */
 static enum vrs_status colour_groups(struct text_context *m, const struct ranked *ranked)
 {
-    str *name = arena_array(m->arena, str, m->groups);
+    struct family_name *name = arena_array(m->arena, struct family_name, m->groups);
     struct group_colour *colour = arena_array(m->arena, struct group_colour, m->groups);
     if (name == NULL || colour == NULL)
         return vrs_no_memory(m->err);
     for (uint32_t i = 0; i < m->groups; i++)
-        name[i] = ranked[i].name;
+        name[i] = (struct family_name){ ranked[i].name, m->group[ranked[i].group].category };
     TRY(families_colour(name, m->groups, m->d->line, m->arena, colour, m->err));
     for (uint32_t i = 0; i < m->groups; i++)
         m->group[ranked[i].group].colour = colour[i];
@@ -389,7 +409,7 @@ static enum vrs_status rank(struct text_context *m, enum scene_by by)
         m->turn[i] = ranked[i].group;
     if (m->groups > 1)
         qsort(ranked, m->groups, sizeof *ranked, by_bytes);
-    stack_bands(bands, ranked, m->groups);
+    stack_bands(m, ranked, bands);
     return VRS_OK;
 }
 

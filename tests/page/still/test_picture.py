@@ -311,6 +311,15 @@ def test_a_site_has_the_colour_of_what_it_is_called_at_the_peak(moment, tmp_path
     assert other < 0.09 * same, (same, other)
 
 
+def test_a_function_called_as_a_size_is_no_memory_without_a_stack():
+    """It lies where its bytes say, not at the bottom, and has a colour of its own."""
+    path = scripts.make("\nstack one run.py:3 size:big\nstack two run.py:4 step\nalloc a 8MiB one\nalloc b 4MiB two\n"
+                        "alloc c 1MiB\n")
+    of = areas(svg(path, "--by", "function"))
+    assert [name for name, _ in of] == ["(no stack)", "step", "size:big"]
+    assert len({colour for _, colour in of}) == 3
+
+
 def words_in(png):
     return png.texts["Title"] + " | " + png.texts["Description"]
 

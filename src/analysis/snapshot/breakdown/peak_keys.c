@@ -46,12 +46,13 @@ static struct frame frame_at(const struct peak_keys *g, frame_id frame)
     return frames_get(&g->r->code.frames, frame);
 }
 
-static enum vrs_status module_of(struct peak_keys *g, stack_id stack, str *ret,
-                                 struct vrs_error *err)
+static enum vrs_status module_key_of(struct peak_keys *g, stack_id stack, struct group_key *ret,
+                                     struct vrs_error *err)
 {
     g->text.len = 0;
     TRY(module_path(&g->r->code, g->naming, stack, MODULE_LINES, g->scratch, &g->text, err));
-    *ret = g->text.len == 0 ? S("(no module)") : buf_slice(&g->text);
+    bool none = g->text.len == 0;
+    *ret = (struct group_key){ none ? GROUP_UNNAMED : GROUP_TEXT, none, buf_slice(&g->text) };
     return VRS_OK;
 }
 
@@ -216,7 +217,7 @@ static enum vrs_status key_of(struct peak_keys *g, const struct live *live,
             *ret = (struct group_key){ GROUP_STRING, frame.name.n, S("") };
         break;
     case BY_MODULE:
-        return module_of(g, live->stack, &ret->text, err);
+        return module_key_of(g, live->stack, ret, err);
     case BY_SIZE:
         *ret = (struct group_key){ GROUP_SIZE, live->bytes, S("") };
         break;

@@ -69,7 +69,7 @@ enum group_kind {
     GROUP_NO_SITE,  /* no stack at all: a size */
     GROUP_NO_STACK, /* the same: what it is for, unknown where nothing tells */
     GROUP_STRING,   /* a string of the recording */
-    GROUP_UNNAMED,  /* memory without a name, 0, or with one that tells no module, 1 */
+    GROUP_UNNAMED,  /* memory without a name, 0, or without a module, 1 */
     GROUP_SIZE,
     GROUP_POOL,
     GROUP_STREAM,

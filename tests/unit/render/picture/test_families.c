@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/snapshot/categories/category_rules.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
@@ -75,16 +76,30 @@ static void tones_are_those_of_the_page(void **state)
     assert_true(rows > 40);
 }
 
+/* The page tells by the name what has no line. */
+static enum category said_by(str name)
+{
+    str nameless = S("(no stack) ");
+    for (uint32_t i = 0; i < CATEGORIES && str_starts(name, nameless); i++)
+        if (str_equal((str){ name.ptr + nameless.len, name.len - nameless.len },
+                      str_from(category_names[i])))
+            return (enum category)i;
+    bool stays = str_starts(name, S("older than")) || str_starts(name, S("(no ")) ||
+                 str_starts(name, S("size:"));
+    return stays ? CATEGORY_PERSISTENT : CATEGORIES;
+}
+
 static void check_families(const char *kind, str line)
 {
     enum { MOST = 64 };
-    str name[MOST];
+    struct family_name name[MOST];
     struct group_colour colour[MOST];
     struct arena arena;
     uint32_t count = 0, checked = 0;
     for (const char *row = first_row(kind); row != NULL; row = next_row(row)) {
         assert_true(count < MOST);
-        name[count++] = string_of(row, 0);
+        str text = string_of(row, 0);
+        name[count++] = (struct family_name){ text, said_by(text) };
     }
     arena_init(&arena, SIZE_MAX / 2);
     assert_int_equal(families_colour(name, count, line, &arena, colour, NULL), VRS_OK);
@@ -101,6 +116,22 @@ static void lines_have_the_colours_of_the_page(void **state)
     check_families("hot", S("train.py:30 step"));
 }
 
+static void what_is_called_so_is_not_taken_for_memory_without_a_line(void **state)
+{
+    struct family_name name[] = { { S("size:9"), CATEGORIES },
+                                  { S("(no good"), CATEGORIES },
+                                  { S("older than all"), CATEGORIES },
+                                  { S("(no stack)"), CATEGORY_PERSISTENT } };
+    struct group_colour colour[4], stays = palette_category(CATEGORY_PERSISTENT);
+    struct arena arena;
+    (void)state;
+    arena_init(&arena, SIZE_MAX / 2);
+    assert_int_equal(families_colour(name, 4, S(""), &arena, colour, NULL), VRS_OK);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(colour[i].rgb[0] == stays.rgb[0], i == 3);
+    arena_free(&arena);
+}
+
 static void no_names_need_no_colours(void **state)
 {
     struct arena arena;
@@ -115,6 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tones_are_those_of_the_page),
         cmocka_unit_test(lines_have_the_colours_of_the_page),
+        cmocka_unit_test(what_is_called_so_is_not_taken_for_memory_without_a_line),
         cmocka_unit_test(no_names_need_no_colours),
     };
     read_case_table("draw/colour_cases.json", table);
