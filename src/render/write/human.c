@@ -65,20 +65,28 @@ double share_ratio(uint64_t part, uint64_t whole)
     return whole == 0 ? -1 : (double)part / (double)whole;
 }
 
+/* How many whole units that is, a half or more as one. */
+static uint64_t nearest(uint64_t us, uint64_t unit_us)
+{
+    return us / unit_us + (us % unit_us >= unit_us - us % unit_us);
+}
+
+/* Rounded first, and then asked which unit holds it: 999.96 ms is 1.00 s. */
 void human_duration(struct buf *to, uint64_t us)
 {
-    uint64_t seconds = us / 1000000;
+    uint64_t tenths_of_ms = nearest(us, 100), hundredths = nearest(us, 10000);
+    uint64_t seconds = nearest(us, 1000000), minutes = nearest(us, 60000000);
     if (us < 1000)
         buf_format(to, "%u us", (unsigned)us);
-    else if (us < 1000000)
-        buf_format(to, "%u.%u ms", (unsigned)(us / 1000), (unsigned)(us % 1000 / 100));
-    else if (seconds < 60)
-        buf_format(to, "%u.%02u s", (unsigned)seconds, (unsigned)(us % 1000000 / 10000));
+    else if (tenths_of_ms < 10000)
+        buf_format(to, "%u.%u ms", (unsigned)(tenths_of_ms / 10), (unsigned)(tenths_of_ms % 10));
+    else if (hundredths < 6000)
+        buf_format(to, "%u.%02u s", (unsigned)(hundredths / 100), (unsigned)(hundredths % 100));
     else if (seconds < 3600)
         buf_format(to, "%u min %02u s", (unsigned)(seconds / 60), (unsigned)(seconds % 60));
     else
-        buf_format(to, "%llu h %02u min", (unsigned long long)(seconds / 3600),
-                   (unsigned)(seconds / 60 % 60));
+        buf_format(to, "%llu h %02u min", (unsigned long long)(minutes / 60),
+                   (unsigned)(minutes % 60));
 }
 
 /* In units of so many nanoseconds, to three digits or more. */

@@ -135,9 +135,10 @@ static void durations(void **state)
     check_duration(0, "0 us");
     check_duration(850, "850 us");
     check_duration(12345, "12.3 ms");
-    check_duration(4219999, "4.21 s");
+    check_duration(4219999, "4.22 s");
     check_duration(UINT64_C(185) * 1000000, "3 min 05 s");
     check_duration(UINT64_C(7620) * 1000000, "2 h 07 min");
+    check_duration(UINT64_MAX, "5124095576 h 02 min");
 }
 
 static void shares(void **state)
