@@ -52,6 +52,7 @@ struct step_cuts {
     uint32_t count;
     uint32_t end_event;      /* the last event of the last one */
     bool end_is_boundary;    /* another step begins there, or a mark ends it: as at a begin */
+    uint32_t open_event;     /* the first of a step behind it that did not end; 0: none is known */
     double similarity_ratio; /* of neighbours, the median; negative: not worked out */
     bool low_confidence;
     struct step_pass *pass;

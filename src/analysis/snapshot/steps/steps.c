@@ -91,16 +91,19 @@ static bool is_trained(const struct step_trace *t)
  * A valley is looked for in the states after the step's events, the last one included. */
 static void measure(const struct step_trace *t, struct steps *s)
 {
+    uint32_t begins_most = s->count + s->unended, last = s->unended ? t->events - 1 : s->end_event;
     uint64_t live = (uint64_t)curve_at(t->r, t->device, CURVE_REQUESTED, t->events) - t->change;
     int64_t least = 0;
     struct step_boundary *b = NULL;
-    for (uint32_t i = 0, next = 0; i < t->events && s->count != 0 && i <= s->end_event; i++) {
-        bool begins = next < s->count && s->boundary[next].event == i;
+    for (uint32_t i = 0, next = 0; i < t->events && s->count != 0 && i <= last; i++) {
+        bool begins = next < begins_most && s->boundary[next].event == i;
         if (begins) {
             b = &s->boundary[next++];
             b->live_bytes = (int64_t)live;
         }
         live += requested_change(t->r, t->first + i);
+        if (i == s->end_event)
+            s->end_bytes = (int64_t)live;
         if (b == NULL || i > b->end_event)
             continue;
         if (begins || (int64_t)live > b->peak_bytes) {
@@ -112,7 +115,6 @@ static void measure(const struct step_trace *t, struct steps *s)
             b->valley_event = i;
         }
     }
-    s->end_bytes = (int64_t)live;
 }
 
 /* Pairs of forward and backward in one step: the upper median. */
@@ -131,11 +133,27 @@ static enum vrs_status count_micro_steps(const struct step_trace *t, struct step
     return VRS_OK;
 }
 
+/* The step behind the last complete one, where one began: what a source saw of it, else all that
+ * led to a request which failed. */
+static void take_unended(const struct step_trace *t, const struct step_cuts *cuts, struct steps *s)
+{
+    const uint8_t *action = t->r->events.action + t->first;
+    uint32_t begin = cuts->open_event;
+    for (uint32_t i = cuts->end_event + 1; begin <= cuts->end_event && i < t->events; i++)
+        if (action[i] == ACTION_OOM)
+            begin = cuts->end_event + 1;
+    s->unended = begin > cuts->end_event && begin < t->events;
+    if (s->unended)
+        s->boundary[s->count] = (struct step_boundary){
+            .event = begin, .end_event = t->events - 1, .kind = (uint8_t)s->kind
+        };
+}
+
 static enum vrs_status take_cuts(const struct step_trace *t, enum step_source source,
                                  const struct step_cuts *cuts, struct arena *arena, struct steps *s,
                                  struct vrs_error *err)
 {
-    s->boundary = arena_array(arena, struct step_boundary, cuts->count);
+    s->boundary = arena_array(arena, struct step_boundary, (size_t)cuts->count + 1);
     s->pass = arena_array(arena, struct step_pass, cuts->passes);
     if (s->boundary == NULL || s->pass == NULL)
         return vrs_no_memory(err);
@@ -151,6 +169,7 @@ static enum vrs_status take_cuts(const struct step_trace *t, enum step_source so
         s->boundary[i].end_event = cuts->end == NULL ? end : cuts->end[i];
         s->boundary[i].kind = (uint8_t)s->kind;
     }
+    take_unended(t, cuts, s);
     for (; s->passes < cuts->passes; s->passes++)
         s->pass[s->passes] = cuts->pass[s->passes];
     measure(t, s);
@@ -165,7 +184,8 @@ static void leave_out_failed(const struct step_trace *t, struct step_cuts *cuts)
     for (uint32_t i = cuts->begin[cuts->count - 1]; i <= cuts->end_event; i++)
         if (t->r->events.action[t->first + i] == ACTION_OOM) {
             cuts->count--;
-            cuts->end_event = cuts->begin[cuts->count] == 0 ? 0 : cuts->begin[cuts->count] - 1;
+            cuts->open_event = cuts->begin[cuts->count];
+            cuts->end_event = cuts->open_event == 0 ? 0 : cuts->open_event - 1;
             cuts->end_is_boundary = true;
             return;
         }

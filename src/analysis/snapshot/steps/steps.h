@@ -30,7 +30,7 @@ extern const char *const step_source_names[STEP_SOURCES];
 enum step_kind { STEP_TRAINING, STEP_PASS, STEP_KINDS };
 extern const char *const step_kind_names[STEP_KINDS];
 
-/* The begin of a complete step. */
+/* The begin of a step, complete unless it says otherwise. */
 struct step_boundary {
     uint32_t event;
     uint32_t end_event;    /* the last of its own; forwards that belong to no step may follow */
@@ -60,6 +60,7 @@ struct steps {
     uint32_t count;       /* complete steps; boundary[i] begins step i */
     uint32_t micro_steps; /* pairs of forward and backward in a step */
     struct step_boundary *boundary;
+    bool unended; /* boundary[count] is a step behind them that began and did not end */
     uint32_t end_event;               /* the last event of the last complete step */
     bool end_is_boundary;             /* another step begins there, or a mark ends this one */
     int64_t end_bytes;                /* requested, after it */

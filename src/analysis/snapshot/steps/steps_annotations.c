@@ -141,6 +141,7 @@ static enum vrs_status cut_at_name(const struct step_trace *t, const struct span
         cuts.end[cuts.count++] = name->end - 1;
         cuts.end_event = name->end - 1;
     }
+    cuts.open_event = name->open == NO_ROW ? 0 : name->open;
     *ret = cuts;
     return VRS_OK;
 }

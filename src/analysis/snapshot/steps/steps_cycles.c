@@ -280,6 +280,10 @@ static enum vrs_status cut_steps(const struct cycles *c, struct step_cuts *ret,
     if (rest.event != NO_ROW && rest.pass)
         cuts.pass[cuts.passes++] = (struct step_pass){ rest.event, t->events - 1 };
     cuts.end_event = cuts.count == 0 ? 0 : cuts.end[cuts.count - 1];
+    if (tail)
+        cuts.open_event = begin[c->count - 1].event;
+    else if (rest.event != NO_ROW && !rest.pass)
+        cuts.open_event = rest.event;
     *ret = cuts;
     return VRS_OK;
 }

@@ -124,6 +124,7 @@ static enum vrs_status cut_at_spans(const struct step_trace *t, const struct tic
             open = NULL;
         }
     }
+    cuts.open_event = open == NULL ? 0 : open->event;
     *ret = cuts;
     return VRS_OK;
 }

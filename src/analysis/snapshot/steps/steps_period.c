@@ -346,7 +346,8 @@ static enum vrs_status accept(struct search *s, uint32_t anchor, double similari
     cuts.count = count;
     if (!step_is_whole(rest, median)) {
         cuts.count--;
-        cuts.end_event = cuts.begin[cuts.count] - 1;
+        cuts.open_event = cuts.begin[cuts.count];
+        cuts.end_event = cuts.open_event - 1;
         cuts.end_is_boundary = true;
     } else if (rest > median) {
         cuts.end_event = t->alloc_event[at[count - 1] + median] - 1;

@@ -210,9 +210,11 @@ static enum vrs_status find_step(const struct study *s, uint64_t nth, int64_t *r
                         "device %u: no complete steps were found; there is no "
                         "step:%llu",
                         number, (unsigned long long)nth);
-    if (nth == 0 || nth > s->steps.count)
-        return vrs_fail(err, VRS_USAGE, "device %u: complete steps: %u; there is no step:%llu",
-                        number, (unsigned)s->steps.count, (unsigned long long)nth);
+    if (nth == 0 || nth > (uint64_t)s->steps.count + s->steps.unended)
+        return vrs_fail(err, VRS_USAGE, "device %u: complete steps: %u%s; there is no step:%llu",
+                        number, (unsigned)s->steps.count,
+                        s->steps.unended ? ", and one that did not end" : "",
+                        (unsigned long long)nth);
     *ret = s->steps.boundary[nth - 1].peak_event;
     return VRS_OK;
 }

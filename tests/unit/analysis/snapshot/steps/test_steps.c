@@ -112,6 +112,36 @@ static void cycles_of_phases(void **state)
     check("ffbboffbboffb*", "phases 0 10 to 19");
 }
 
+/* "20 to 23, peak at 22"; "none" */
+static void check_unended(const char *program, const char *expected)
+{
+    struct studied made;
+    char text[64] = "none";
+    make(&made, program);
+    studied_make(&made, "");
+    const struct steps *s = &made.study.steps;
+    const struct step_boundary *b = &s->boundary[s->count];
+    if (s->unended)
+        snprintf(text, sizeof text, "%u to %u, peak at %lld", b->event, b->end_event,
+                 (long long)b->peak_event);
+    assert_string_equal(text, expected);
+    studied_end(&made);
+}
+
+/* The last one is no complete step, and yet one that moments name. */
+static void steps_that_did_not_end(void **state)
+{
+    (void)state;
+    check_unended("ffbboffbboffb*", "20 to 26, peak at 20");
+    check_unended("ffbboffbbofFb*", "20 to 26, peak at 22");
+    check_unended("ffbboffbbof!f", "20 to 22, peak at 21");
+    check_unended("xyxyxyxyxyx", "20 to 21, peak at 20");
+    check_unended("xyxyxyxyxyx*", "20 to 22, peak at 20");
+    check_unended("ffbboffbbo", "none");
+    check_unended("xyxyxyxyxy", "none");
+    check_unended("xyXYxXyYxx*", "none");
+}
+
 static void micro_steps_are_counted(void **state)
 {
     (void)state;
@@ -237,7 +267,8 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cycles_of_phases),     cmocka_unit_test(micro_steps_are_counted),
+        cmocka_unit_test(cycles_of_phases),     cmocka_unit_test(steps_that_did_not_end),
+        cmocka_unit_test(micro_steps_are_counted),
         cmocka_unit_test(what_repeats_itself),  cmocka_unit_test(boundaries_are_measured),
         cmocka_unit_test(marks_come_first),     cmocka_unit_test(other_words_are_no_steps),
         cmocka_unit_test(optimizers_end_steps), cmocka_unit_test(every_allocation_may_fail),

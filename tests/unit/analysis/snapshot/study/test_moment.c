@@ -1,5 +1,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -84,7 +85,7 @@ static void moments_are_found(void **state)
 
 /* Of a device of six events: two steps, the second with its peak at event 4; forward until event
  * 2, then backward. */
-static void check_in_study(const char *text, int64_t event, const char *refusal)
+static void check_in_study_of(bool unended, const char *text, int64_t event, const char *refusal)
 {
     struct recording r;
     struct arena arena;
@@ -103,7 +104,9 @@ static void check_in_study(const char *text, int64_t event, const char *refusal)
     struct study study = { .r = &r,
                            .events = 6,
                            .scratch = &arena,
-                           .steps = { .count = 2, .boundary = boundary },
+                           .steps = { .count = unended ? 1 : 2,
+                                      .boundary = boundary,
+                                      .unended = unended },
                            .phases = { .interval = interval, .intervals = 2 } };
     assert_int_equal(lifetimes_make(&r, 0, &arena, &study.lifetimes, &err), VRS_OK);
     assert_int_equal(moment_parse(str_from(text), &moment, &err), VRS_OK);
@@ -119,6 +122,11 @@ static void check_in_study(const char *text, int64_t event, const char *refusal)
     recording_free(&r);
 }
 
+static void check_in_study(const char *text, int64_t event, const char *refusal)
+{
+    check_in_study_of(false, text, event, refusal);
+}
+
 static void moments_of_steps_and_phases(void **state)
 {
     (void)state;
@@ -128,6 +136,9 @@ static void moments_of_steps_and_phases(void **state)
     check_in_study("phase:backward", 4, NULL);
     check_in_study("end", 5, NULL);
     check_in_study("step:3", 0, "device 3: complete steps: 2; there is no step:3");
+    check_in_study_of(true, "step:2", 4, NULL);
+    check_in_study_of(true, "step:3", 0,
+                      "device 3: complete steps: 1, and one that did not end; there is no step:3");
     check_in_study("phase:optimizer", 0, "device 3 has no phase \"optimizer\"");
 }
 
