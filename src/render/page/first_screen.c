@@ -87,6 +87,7 @@ void page_put_answer(struct json *j, const struct report_device *d)
     json_bool(j, "wrong", wrong);
     put_line(j, "line", subject_of(d, &item[0], count > 0));
     put_to_do(j, item, count);
+    json_text(j, "by", d->hidden_culprit.len > 0 ? "owner" : "line");
     json_close(j);
     buf_end(&words, j->out);
     report_items_end(j->out, item);

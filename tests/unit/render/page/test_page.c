@@ -122,6 +122,29 @@ static void failures_tell_the_least_the_card_has(void **state)
     assert_non_null(strstr(page.at, "\"capacity_bytes\": 2098152,"));
 }
 
+/* Where one line calls two that hold all of it, they are told apart by what it called. */
+static void the_answer_says_how_holders_are_grouped(void **state)
+{
+    (void)state;
+    static const char called[] =
+        "{\"action\": \"alloc\", \"addr\": %d, \"size\": 1048576, \"frames\": ["
+        "{\"name\": \"f\", \"filename\": \"/usr/lib/python3/site-packages/lib/a.py\","
+        " \"line\": %d},"
+        "{\"name\": \"main\", \"filename\": \"/home/u/train.py\", \"line\": 7}]}";
+    char json[2048], first[512], second[512];
+    text = recording_of_tensor("load", "");
+    times = 1;
+    assert_int_equal(write_page(NULL), VRS_OK);
+    assert_non_null(strstr(page.at, "\"by\": \"line\""));
+    snprintf(first, sizeof first, called, 4096, 1);
+    snprintf(second, sizeof second, called, 2097152, 2);
+    snprintf(json, sizeof json, "{\"segments\": [], \"device_traces\": [[%s, %s]]}", first,
+             second);
+    text = json;
+    assert_int_equal(write_page(NULL), VRS_OK);
+    assert_non_null(strstr(page.at, "\"by\": \"owner\""));
+}
+
 /* The tensor, and what the process said of it in the key of ours. */
 static const char *recording_of_a_name(void)
 {
@@ -330,6 +353,7 @@ int main(void)
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(every_allocation_of_names_may_fail),
         cmocka_unit_test(failures_tell_the_least_the_card_has),
+        cmocka_unit_test(the_answer_says_how_holders_are_grouped),
         cmocka_unit_test(every_allocation_of_two_may_fail),
         cmocka_unit_test(every_allocation_of_a_small_one_may_fail),
         cmocka_unit_test(every_allocation_of_a_narrow_one_may_fail),
