@@ -60,11 +60,23 @@ def test_names_are_text_in_every_view(pages, tmp_path, name):
     shown = page.text("#page")
     assert not any(c in shown for c in "\u202e\u2066\u2069\u0000\u0007\u0085")
     if name.startswith("a\u202e"):
-        assert "a\\u202eyp.live" in shown
+        assert "a\\u{202e}yp.live" in shown
     elif len(name) < 100 and "\0" not in name:
         assert name in shown
     # Nothing runs out of the page: what is too long is cut or scrolls where it stands.
     assert page.ask("document.documentElement.scrollWidth <= innerWidth && document.body.scrollWidth <= innerWidth")
+
+
+def test_the_line_of_the_answer_is_a_link_whatever_it_is_called(pages):
+    """The report's sentence has the name escaped, as the page shows it."""
+    made = scripts.renamed("\nstack one a.py:7 FUNC < run.py:9 main\nalloc a 8MiB one\nalloc b 1MiB one\n",
+                           {"FUNC": "a\u202eyp\x1b.live"})
+    page = pages(made)
+    page.wait("document.querySelector('#card .line') !== null")
+    assert page.text("#card .line") == "a.py:7 a\\u{202e}yp\\x1b.live"
+    page.ask("document.querySelector('#card .line').click()")
+    page.wait("document.getElementById('query').value.includes('a.py:7')")
+    page.sound()
 
 
 def test_the_check_for_requests_would_see_one(browser, pages):  # noqa: F811

@@ -83,7 +83,7 @@ def test_text_of_a_file_is_no_markup(pages, evil, tmp_path):
     assert texts(evil, "--user-root", tmp_path / "job") == {"evil.py:7 main": HOSTILE}
     opened = pages(evil, "--user-root", tmp_path / "job", fragment="#v=1&sel=a0")
     opened.wait("document.querySelector('#details code.source') !== null")
-    assert opened.ask(CODE % "#details") == [HOSTILE.replace("\u202e", "\\u202e").replace("\u2028", "\\u2028")]
+    assert opened.ask(CODE % "#details") == [HOSTILE.replace("\u202e", "\\u{202e}").replace("\u2028", "\\u{2028}")]
     assert opened.ask("document.querySelectorAll('img').length") == 0
     opened.sound()
 

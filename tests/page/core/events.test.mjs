@@ -23,7 +23,7 @@ test('the line of an allocation, the name in the trace of what no line is known 
   assert.equal(lineOf(event), 'model.py:22 forward');
   assert.equal(lineOf({ ...event, kind: 'segment_unmap', row: -1, line: '' }), 'segment_unmap');
   assert.equal(lineOf({ ...oom, line: '' }), '(no stack)');
-  assert.equal(lineOf({ ...event, line: 'a\u202e' }), 'a\\u202e');
+  assert.equal(lineOf({ ...event, line: 'a\u202e' }), 'a\\u{202e}');
   assert.equal(lineOf({ ...event, line: 'x'.repeat(500) }).length, 80);
 });
 

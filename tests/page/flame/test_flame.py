@@ -251,7 +251,7 @@ def test_names_of_a_stranger_are_text(flames):
         page.over(2, 0.001 + 0.009 * i)
     shown = page.text("main")
     assert page.ask("[document.querySelectorAll('img, svg, iframe, object, embed').length, self.alerted]") == [0, 0]
-    assert "\u202e" not in shown and "a\\u202eyp.live" in shown
+    assert "\u202e" not in shown and "a\\u{202e}yp.live" in shown
     for name in HOSTILE[:3] + HOSTILE[4:6] + HOSTILE[7:]:
         assert name in shown
     assert page.ask("document.documentElement.scrollWidth <= innerWidth")

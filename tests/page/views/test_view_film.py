@@ -352,7 +352,7 @@ def test_hostile_names_are_text(pages, name):
     page.press("o")
     page.wait("document.querySelector('#film li:last-child [aria-current].problem') !== null")
     line = page.text("#film li:last-child .size ~ span")
-    whole = "model.py:22 " + name.replace("\u202e", "\\u202e")
+    whole = "model.py:22 " + name.replace("\u202e", "\\u{202e}")
     assert line == whole or len(whole) > 80 == len(line) and line.startswith("model.py:22 long")
     page.says("#oom p", whole[:99] + " asked for" if len(whole) < 100 else "asked for")
     assert page.ask("document.querySelectorAll('img, svg').length + self.alerted") == 0

@@ -5,11 +5,13 @@ import { bytes } from '../../core/model/human.js';
 const unsafe = new RegExp('[\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f\\u2028-\\u202e' +
   '\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}\\ud800-\\udfff]', 'gu');
 
-/** Text from a recording, what is not seen or turns its direction escaped: `\u202e`. */
+/** Text from a recording, what is not seen or turns its direction escaped as there: `\x1b`,
+ * `\u{202e}`.  A sentence of the report, which is escaped already, stays as it is. */
 export function shown(text) {
   return String(text).replace(unsafe, (c) => {
-    const hex = c.codePointAt(0).toString(16).padStart(4, '0');
-    return hex.length > 4 ? `\\u{${hex}}` : '\\u' + hex;
+    const code = c.codePointAt(0);
+    const hex = code.toString(16);
+    return code < 0x80 ? '\\x' + hex.padStart(2, '0') : `\\u{${hex}}`;
   });
 }
 

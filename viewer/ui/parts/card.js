@@ -8,13 +8,15 @@ import { answerOf, findingsOf, lacksOf } from '../state/told.js';
 
 const marks = { problem: '\u25bc', advice: '\u25b8', note: '\u00b7' };
 
-/** A text in which the name of a line finds what the line allocated; `source`: the line's text. */
+/** A text in which the name of a line finds what the line allocated; `source`: the line's text.
+ * In a sentence of the report the name is escaped. */
 function withLine(text, line, source, find) {
-  const at = line ? text.indexOf(line) : -1;
+  const name = shown(line ?? '');
+  const at = name ? text.indexOf(name) : -1;
   if (at < 0) return text;
-  return [text.slice(0, at), button(line, () => find(lineTerm(line), false),
+  return [text.slice(0, at), button(name, () => find(lineTerm(line), false),
     { class: 'plain line', title: [source, 'show what this line allocated']
-      .filter(Boolean).join(' \u2013 ') }), text.slice(at + line.length)];
+      .filter(Boolean).join(' \u2013 ') }), text.slice(at + name.length)];
 }
 
 /** What a click on a thing to do does: copies the setting, or shows where its finding is, or else
