@@ -106,6 +106,16 @@ void message_entry_failure(const char *name, const char *entry, const struct vrs
     line(strcmp(name, "-") == 0 ? "standard input" : name, entry, text);
 }
 
+void message_reason(char *to, size_t room, const char *entry, const struct vrs_error *err)
+{
+    char where[32] = "";
+    if (err->offset != UINT64_MAX)
+        snprintf(where, sizeof where, "byte %llu: ", (unsigned long long)err->offset);
+    bool named = entry != NULL && *entry != '\0';
+    snprintf(to, room, "%s%.200s%s%s%s", named ? "entry " : "", named ? entry : "",
+             named ? ": " : "", where, err->message);
+}
+
 int failure_exit(enum vrs_status status)
 {
     return status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;

@@ -2,6 +2,7 @@
 #ifndef CLI_MESSAGE_H
 #define CLI_MESSAGE_H
 
+#include <stddef.h>
 #include <stdio.h>
 #include <vramscope/vramscope.h>
 
@@ -27,5 +28,8 @@ int failures_exit(int one, int other);
 
 /* "vramscope: NAME: entry ENTRY: what went wrong"; an empty ENTRY, or NULL, is left out. */
 void message_entry_failure(const char *name, const char *entry, const struct vrs_error *err);
+
+/* The same without the name, as others show it: cut where it is longer than `room`. */
+void message_reason(char *to, size_t room, const char *entry, const struct vrs_error *err);
 
 #endif

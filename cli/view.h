@@ -31,6 +31,8 @@ struct pages {
     const struct vrs_recording **recording;
     const char **path;
     uint32_t count, room;
+    struct vrs_unread_file *unread; /* which the page names; each `why` is owned */
+    uint32_t unreads;
 };
 
 /* Whether a picture is asked for instead of a page. */

@@ -44,6 +44,8 @@ static enum vrs_status write_page(const struct pages *p, const struct vrs_sink *
 {
     struct vrs_view_options o = view_page_options(p->s, p->path);
     o.note = say_note;
+    o.unread = p->unread;
+    o.unreads = p->unreads;
     return vrs_view(p->recording, p->count, &o, sink, err);
 }
 

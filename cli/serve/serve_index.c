@@ -32,21 +32,10 @@ struct indexing {
     struct indexed *file;
 };
 
-/* What went wrong as one line without a name; `entry` may be NULL. */
-static void reason_write(char to[REASON_TEXT], const char *entry, const struct vrs_error *err)
-{
-    char where[32] = "";
-    if (err->offset != UINT64_MAX)
-        snprintf(where, sizeof where, "byte %llu: ", (unsigned long long)err->offset);
-    bool named = entry != NULL && *entry != '\0';
-    snprintf(to, REASON_TEXT, "%s%.200s%s%s%s", named ? "entry " : "", named ? entry : "",
-             named ? ": " : "", where, err->message);
-}
-
 static void fail(struct indexed *file, const char *entry, const struct vrs_error *err)
 {
     if (file->failures++ == 0)
-        reason_write(file->reason, entry, err);
+        message_reason(file->reason, sizeof file->reason, entry, err);
 }
 
 static void ask_entry(const struct indexing *x, const struct vrs_file *opened, uint32_t i,

@@ -80,6 +80,12 @@ static const struct option_spec options[] = {
     { 0 },
 };
 
+static int no_memory(void)
+{
+    message("out of memory");
+    return EXIT_FAILED;
+}
+
 static bool add(struct pages *p, const struct vrs_recording *recording, const char *path)
 {
     if (p->count == p->room) {
@@ -99,6 +105,25 @@ static bool add(struct pages *p, const struct vrs_recording *recording, const ch
     return true;
 }
 
+/* What the page says of a file, or of an entry of it, that it is without. */
+static bool add_unread(struct pages *p, const char *path, const char *entry,
+                       const struct vrs_error *err)
+{
+    enum { REASON_TEXT = 512 };
+    struct vrs_unread_file *more = realloc(p->unread, (p->unreads + 1u) * sizeof(*more));
+    char *why = malloc(REASON_TEXT);
+    if (more != NULL)
+        p->unread = more;
+    if (more == NULL || why == NULL) {
+        free(why);
+        return false;
+    }
+    message_reason(why, REASON_TEXT, entry, err);
+    bool piped = strcmp(path, "-") == 0;
+    p->unread[p->unreads++] = (struct vrs_unread_file){ piped ? "standard input" : path, why };
+    return true;
+}
+
 /* One bad file does not hide the good ones; what lies in a folder beside the recordings is none. */
 static int read_one(struct pages *p, uint32_t i)
 {
@@ -108,16 +133,19 @@ static int read_one(struct pages *p, uint32_t i)
     if (answer_open(&p->s->common, path, p->inputs.count == 1, &p->file[i], &err) != VRS_OK) {
         message_failure(path, &err);
         p->inputs.at[i].other = p->inputs.at[i].found && err.status == VRS_UNSUPPORTED;
-        return p->inputs.at[i].other ? EXIT_DONE : failure_exit(err.status);
+        if (p->inputs.at[i].other)
+            return EXIT_DONE;
+        return add_unread(p, path, NULL, &err) ? failure_exit(err.status) : no_memory();
     }
     for (uint32_t k = 0; k < vrs_count(p->file[i]); k++) {
         const struct vrs_recording *recording = NULL;
         if (vrs_recording(p->file[i], k, &recording, &err) != VRS_OK) {
             message_entry_failure(path, vrs_entry_name(p->file[i], k), &err);
+            if (!add_unread(p, path, vrs_entry_name(p->file[i], k), &err))
+                return no_memory();
             ended = EXIT_FAILED;
         } else if (!add(p, recording, path)) {
-            message("out of memory");
-            return EXIT_FAILED;
+            return no_memory();
         }
     }
     return ended;
@@ -127,10 +155,8 @@ static int view_all(struct pages *p)
 {
     int ended = EXIT_DONE;
     p->file = calloc(p->inputs.count, sizeof(*p->file));
-    if (p->file == NULL) {
-        message("out of memory");
-        return EXIT_FAILED;
-    }
+    if (p->file == NULL)
+        return no_memory();
     progress_start("reading");
     for (uint32_t i = 0; i < p->inputs.count; i++) {
         ended = failures_exit(ended, read_one(p, i));
@@ -178,6 +204,9 @@ static int run(const struct command *self, int argc, char **argv)
     free(pages.file);
     free(pages.recording);
     free(pages.path);
+    for (uint32_t i = 0; i < pages.unreads; i++)
+        free((void *)(uintptr_t)pages.unread[i].why);
+    free(pages.unread);
     inputs_free(&pages.inputs);
     return ended;
 }

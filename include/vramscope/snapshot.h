@@ -306,6 +306,11 @@ VRS_API enum vrs_status vrs_export_ready(const char *to, struct vrs_error *err);
 VRS_API bool vrs_export_is_binary(const char *to);
 
 /* Recordings as one HTML page that needs nothing else: docs/view-format.md. */
+/* A file beside the recordings of a page that could not be read, or not all of it. */
+struct vrs_unread_file {
+    const char *path, *why; /* `why` is one line */
+};
+
 struct vrs_view_options {
     size_t size;
     const char *const *paths; /* shown as the files' names, one each; NULL: as they were opened */
@@ -333,6 +338,8 @@ struct vrs_view_options {
      * names and as JSON is written; the lines that hold most at the peak have it.  NULL: none. */
     size_t (*line_text)(const void *arg, const char *file, uint32_t line, char *to, size_t room);
     const void *line_text_arg;
+    const struct vrs_unread_file *unread; /* which the page names, with why */
+    uint32_t unreads;
 };
 VRS_API enum vrs_status vrs_view(const struct vrs_recording *const *recordings, uint32_t count,
                                  const struct vrs_view_options *options,

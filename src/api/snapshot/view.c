@@ -14,6 +14,7 @@
 #include "analysis/snapshot/study/proven_study.h"
 #include "analysis/snapshot/study/study.h"
 #include "api/file.h"
+#include "api/result.h"
 #include "api/snapshot/report.h"
 #include "api/snapshot/view_pairs.h"
 #include "base/arena.h"
@@ -51,6 +52,7 @@ struct make_context {
     struct page_pair *pair;
     uint32_t pairs;
     struct page_lines lines; /* of all files; without texts where nobody gives them */
+    struct report_set unread;
     struct moment from, to;  /* of the events that are asked for */
 };
 
@@ -153,29 +155,58 @@ static str path_of(const struct make_context *m, uint32_t file)
     return path == NULL ? m->recording[file]->path : str_from(path);
 }
 
+/* Where in `path` that begins which tells it from another file. */
+static size_t told_from(str path, str other)
+{
+    size_t same = 0; /* bytes at the end of both */
+    while (same < path.len && same < other.len &&
+           path.ptr[path.len - same - 1] == other.ptr[other.len - same - 1])
+        same++;
+    if (same == path.len && same == other.len)
+        return path.len; /* this file, or once more */
+    size_t at = path.len - same;
+    /* All of the other is the end of this one: it takes one folder more. */
+    if (same == other.len && path.ptr[at - 1] == '/')
+        at--;
+    while (at > 0 && path.ptr[at - 1] != '/')
+        at--;
+    return at;
+}
+
 /* The name of a file, after as many of its folders as tell it from the others: folders are not for
  * those who are given the page. */
-static str told_path(const struct make_context *m, uint32_t file)
+static str told(const struct make_context *m, str path)
 {
-    str path = path_of(m, file);
     size_t from = path.len - str_base_name(path).len;
-    for (uint32_t i = 0; i < m->recordings; i++) {
-        str other = path_of(m, i);
-        size_t same = 0; /* bytes at the end of both */
-        while (same < path.len && same < other.len &&
-               path.ptr[path.len - same - 1] == other.ptr[other.len - same - 1])
-            same++;
-        if (same == path.len && same == other.len)
-            continue; /* this file, or once more */
-        size_t at = path.len - same;
-        /* All of the other is the end of this one: it takes one folder more. */
-        if (same == other.len && path.ptr[at - 1] == '/')
-            at--;
-        while (at > 0 && path.ptr[at - 1] != '/')
-            at--;
+    for (uint32_t i = 0; i < m->recordings + m->o->unreads; i++) {
+        bool read = i < m->recordings;
+        size_t at = told_from(path, read ? path_of(m, i)
+                                         : str_from(m->o->unread[i - m->recordings].path));
         from = at < from ? at : from;
     }
     return (str){ path.ptr + from, path.len - from };
+}
+
+static str told_path(const struct make_context *m, uint32_t file)
+{
+    return told(m, path_of(m, file));
+}
+
+/* What the page says of files that could not be read. */
+static enum vrs_status take_unread(struct make_context *m, struct vrs_error *err)
+{
+    struct unread_file *file = arena_array(&m->arena, struct unread_file, m->o->unreads);
+    if (file == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < m->o->unreads; i++) {
+        const struct vrs_unread_file *one = &m->o->unread[i];
+        file[i].path = result_text(&m->arena, told(m, str_from(one->path)));
+        file[i].why = result_text(&m->arena, str_from(one->why));
+        if (file[i].path.ptr == NULL || file[i].why.ptr == NULL)
+            return vrs_no_memory(err);
+    }
+    m->unread = (struct report_set){ .unread = file, .unreads = m->o->unreads };
+    return VRS_OK;
 }
 
 static enum vrs_status take_file(struct make_context *m, struct vrs_error *err)
@@ -250,6 +281,7 @@ static enum vrs_status take_all(struct make_context *m, struct vrs_error *err)
     for (uint32_t i = 0; i < m->recordings; i++)
         TRY(take_named(m, err));
     TRY(compare_all(m, err));
+    TRY(take_unread(m, err));
     if (m->o->line_text == NULL)
         return VRS_OK;
     return page_lines_read(&m->lines, m->o->line_text, m->o->line_text_arg, &m->arena, err);
@@ -270,6 +302,7 @@ static enum vrs_status write_page(struct make_context *m, const struct vrs_sink 
         .editor = m->o->editor,
         .editor_path = m->o->editor_path,
         .lines = m->lines,
+        .unread = m->unread,
     };
     struct page_limits limits = {
         .most_bytes = m->o->most_bytes,

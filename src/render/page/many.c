@@ -1,4 +1,5 @@
-/* many.c - what a page says of several devices: which stacks are one site, who is an outlier. */
+/* many.c - what a page says of several devices and files: which stacks are one site, who is an
+ * outlier, what could not be read. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -172,8 +173,22 @@ static void put_pairs(struct json *j, const struct page *v)
     json_close(j);
 }
 
+static void put_unread(struct json *j, const struct page *v)
+{
+    json_array(j, NULL);
+    for (uint32_t i = 0; i < v->unread.unreads; i++) {
+        json_line_object(j, NULL);
+        json_str(j, "file", v->unread.unread[i].path);
+        json_str(j, "why", v->unread.unread[i].why);
+        json_close(j);
+    }
+    json_close(j);
+}
+
 void page_many_head(struct buf *to, const struct page *v)
 {
     put_member(to, "diff", v, put_pairs);
     put_member(to, "ranks", v, put_ranks);
+    if (v->unread.unreads > 0)
+        put_member(to, "unread", v, put_unread);
 }

@@ -8,7 +8,9 @@
 #include "base/buf.h"
 #include "base/fail.h"
 #include "render/answer/answer.h"
+#include "render/snapshot/report/report_parts.h"
 #include "render/write/base64.h"
+#include "render/write/human.h"
 #include "render/write/markup.h"
 
 /* Made by tools/bundle of viewer/: what stands before the title, the report, the head, and the
@@ -26,16 +28,32 @@ struct page_device *page_device_at(const struct page *v, uint32_t i)
     return NULL;
 }
 
+enum { WIDTH = 100 };
+
 /* What a terminal would show: it stays where there is no JavaScript. */
 static void put_report(struct buf *to, const struct page *v, const struct page_file *file)
 {
-    enum { WIDTH = 100 };
     struct render_options options = { .tool = v->tool, .picture = true, .style.width = WIDTH };
     struct buf text;
     buf_init(&text, SIZE_MAX / 2);
     struct out out = out_into(&text);
     file->report->kind->form[ANSWER_TEXT](&out, file->report, false, &options);
     out_into_end(&out);
+    buf_text(to, "<pre>");
+    markup_escaped(to, buf_slice(&text));
+    buf_text(to, "</pre>");
+    buf_end(&text, to);
+}
+
+/* What stands under the table of several files in a terminal. */
+static void put_unread(struct buf *to, const struct page *v)
+{
+    struct style style = { .width = WIDTH };
+    struct buf text;
+    if (v->unread.unreads == 0)
+        return;
+    buf_init(&text, SIZE_MAX / 2);
+    report_unread_text(&text, &v->unread, &style);
     buf_text(to, "<pre>");
     markup_escaped(to, buf_slice(&text));
     buf_text(to, "</pre>");
@@ -66,6 +84,7 @@ static void put_page(struct out *out, const struct page *v, uint64_t *counted)
     buf_text(to, view_before_report);
     for (uint32_t i = 0; i < v->files; i++)
         put_report(to, v, &v->file[i]);
+    put_unread(to, v);
     buf_text(to, view_before_head);
     page_head(to, v);
     buf_text(to, view_before_cover);

@@ -138,6 +138,7 @@ struct page {
     const char *tool;                 /* version */
     const char *editor, *editor_path; /* as the options say, or NULL */
     struct page_lines lines;          /* with their texts */
+    struct report_set unread;         /* its files that could not be read, and nothing else */
     bool left_out[PAGE_SPARES];
 };
 
@@ -170,7 +171,7 @@ enum vrs_status page_pair_pack(const struct page_device *a, const struct page_de
                                struct page_chunks *chunks, uint32_t threads, struct page_pair *ret,
                                struct vrs_error *err) MUST_CHECK;
 
-/* The members "diff" and "ranks" of the head, each behind a comma. */
+/* The members "diff", "ranks" and "unread" of the head, each behind a comma. */
 void page_many_head(struct buf *to, const struct page *page);
 
 /* The member "answer" of a device: the first sentences of its report. */

@@ -73,6 +73,39 @@ def test_ranks_are_those_of_their_folders(tmp_path):
     assert [(unit["rank"], unit["rank_named"]) for unit in units] == [(0, True), (1, True)]
 
 
+EMPTY = "an empty file; the program that dumped it died or the disk was full; record it again"
+
+
+def unread_ranks(folder):
+    """Two ranks, one that died, and a note beside them."""
+    (folder / "ranks").mkdir()
+    for rank in range(2):
+        (folder / "ranks" / ("rank%d.pickle" % rank)).write_bytes((ROOT / "examples" / "train.pickle").read_bytes())
+    (folder / "ranks" / "<b>rank2.pickle").touch()
+    return folder / "ranks"
+
+
+def test_files_that_cannot_be_read_stand_in_the_page_of_the_others(tmp_path):
+    folder, page = unread_ranks(tmp_path), tmp_path / "x.html"
+    (folder / "note.json").write_text("no recording")
+    for given in ([folder], [folder, folder], sorted(folder.glob("*rank*"))):
+        done = run("view", *given, "-o", page, expect=3)
+        assert "<b>rank2.pickle: " + EMPTY in done.err
+        text = page.read_text(encoding="utf-8")
+        assert Page(text).head["unread"] == [{"file": "<b>rank2.pickle", "why": EMPTY}]
+        assert len(Page(text).head["files"]) == 2
+        assert "NOT READ &lt;b&gt;rank2.pickle: an empty file" in text
+        assert run("report", *given, expect=3).out.count("NOT READ") == 1
+        page.unlink()
+    garbage = tmp_path / "garbage.pickle"
+    garbage.write_bytes(b"\x80\x04garbage")
+    told = Page(run("view", folder / "rank0.pickle", garbage, "-o", "-", expect=3).raw.decode()).head
+    assert [one["file"] for one in told["unread"]] == ["garbage.pickle"] and len(told["files"]) == 1
+    run("view", garbage, folder / "<b>rank2.pickle", "-o", page, expect=3)
+    assert not page.exists()
+    assert "unread" not in view(folder / "rank0.pickle").head
+
+
 # In a browser ----------------------------------------------------------------------------------
 
 @pytest.fixture(scope="module")
@@ -231,6 +264,15 @@ def test_how_rows_were_matched_is_said(browser, ranks):
     page = opened(browser, ranks, "#v=1&view=diff&sides=1.0-2.0")
     page.wait("(%s).textContent.includes('rows, sum')" % VIEW)
     assert "Matched by name alone" in page.ask("(%s).textContent" % VIEW)
+    finished(page)
+
+
+def test_all_names_what_was_not_read(browser, tmp_path):
+    run("view", unread_ranks(tmp_path), "-o", tmp_path / "x.html", expect=3)
+    page = opened(browser, tmp_path / "x.html", "#v=1&view=all")
+    page.wait("(%s).querySelectorAll('tr[data-row]').length === 2" % VIEW)
+    assert page.ask("[...document.querySelectorAll('#view div.problem')].map((one) => one.textContent)") == [
+        "not read: <b>rank2.pickle: " + EMPTY]
     finished(page)
 
 

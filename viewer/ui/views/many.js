@@ -10,6 +10,7 @@ import { answerOf } from '../state/told.js';
 
 const sparkWidth = 120;
 const sparkHeight = 22;
+const unreadMost = 3;
 
 const coverOf = (covers, { file, dev }) => (covers ? covers[file][dev] : null);
 
@@ -61,6 +62,14 @@ function columnsOf(store, ticked, tick, sparkOf) {
   ];
 }
 
+/* What could not be read, above what could; of many files the first, as the report has all. */
+function unreadNodes({ unread = [] }) {
+  const left = unread.length - unreadMost;
+  return [...unread.slice(0, unreadMost).map(({ file, why }) => `not read: ${file}: ${why}`),
+    ...(left > 0 ? [`not read: ${left} more, which the report names`] : [])]
+    .map((text) => el('div', { class: 'bar problem', text }));
+}
+
 /** View All: a row for each device of each file; two ticks and Enter compare them. */
 export function createAll(host, { store, head, look, covers: askCovers, failed, capacityBox }) {
   const units = unitsOf(head).sort((a, b) => Boolean(b.ooms) - Boolean(a.ooms) ||
@@ -75,7 +84,7 @@ export function createAll(host, { store, head, look, covers: askCovers, failed, 
     event.stopPropagation();
     compare();
   } } });
-  host.append(body);
+  host.append(...unreadNodes(head), body);
   const table = createTable(body, columnsOf(store, () => ticked, (key) => tick(key), (row) => {
     const canvas = el('canvas', { role: 'img', 'aria-label': `requested bytes of ${row.name}` });
     drawCurve(canvas, sparkWidth, sparkHeight, { requested: coverOf(covers, row)?.requested ?? [] },

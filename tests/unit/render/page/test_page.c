@@ -303,6 +303,25 @@ static void every_allocation_of_texts_of_lines_may_fail(void **state)
     assert_null(strstr(strstr(page.at, "x = 7") + 1, "x = 7"));
 }
 
+static void every_allocation_of_what_was_not_read_may_fail(void **state)
+{
+    (void)state;
+    static const struct vrs_unread_file unread[] = {
+        { "ranks/<b>.pickle", "entry a: \"b\"" },
+        { "a/run.json", "\xff" }, /* one folder more tells it from what was read */
+    };
+    struct vrs_view_options some = { .size = sizeof some, .unread = unread, .unreads = 2 };
+    text = recording_of_steps("train.py");
+    times = 1;
+    options = &some;
+    each_allocation_fails();
+    options = NULL;
+    assert_non_null(strstr(page.at, "NOT READ &lt;b&gt;.pickle: entry a: &quot;b&quot;\n"
+                                    "NOT READ a/run.json: "));
+    assert_non_null(strstr(page.at, "{ \"file\": \"\\u003cb\\u003e.pickle\", \"why\": "
+                                    "\"entry a: \\\"b\\\"\" }"));
+}
+
 static void a_page_needs_a_recording(void **state)
 {
     (void)state;
@@ -359,6 +378,7 @@ int main(void)
         cmocka_unit_test(every_allocation_of_a_narrow_one_may_fail),
         cmocka_unit_test(every_allocation_of_some_events_may_fail),
         cmocka_unit_test(every_allocation_of_texts_of_lines_may_fail),
+        cmocka_unit_test(every_allocation_of_what_was_not_read_may_fail),
         cmocka_unit_test(a_page_needs_a_recording),
         cmocka_unit_test(a_page_that_is_not_made_says_why),
     };
