@@ -54,6 +54,9 @@ int view_write_picture(const struct pages *p);
 /* Writes the page of all that was read; the exit status. */
 int view_write_page(const struct pages *p);
 
+/* Whether the folder of --user-root is there; else it has said that pages have no text of lines. */
+bool view_user_root_is_folder(const char *folder);
+
 /* What a page of recordings is asked for; `paths` has one for each. */
 struct vrs_view_options view_page_options(const struct view_settings *s, const char *const *paths);
 

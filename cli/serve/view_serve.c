@@ -176,6 +176,8 @@ int view_serve(const struct view_settings *s, int count, char *const *names)
                 "terminal or a file");
         return EXIT_FAILED;
     }
+    if (s->common.user_root != NULL)
+        (void)view_user_root_is_folder(s->common.user_root);
     ended = inputs_find(count, names, &inputs);
     inputs_sort(&inputs);
     /* A folder without recordings does not hide the others. */

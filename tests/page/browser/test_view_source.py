@@ -71,6 +71,30 @@ def test_only_the_option_lets_files_be_read(tmp_path):
     assert texts(path, "--user-root", EXAMPLES / "tinylm")["model.py:22 forward"] == MODEL[21].strip()
 
 
+@pytest.mark.parametrize("folder, said", (
+    ("src", "the page has no text of lines, as none was found: /home/user/tinylm/model.py, for one, does not lie in it,"
+            " and no folder of that path is called src"),
+    ("bare/tinylm", "the page has no text of lines, as none was found: line 22 of /home/user/tinylm/model.py, for one, is"
+                    " not in bare/tinylm/model.py"),
+    ("gone", "no such folder on this machine: frames under it are your own code, and the page has no text of their lines"),
+))
+def test_where_no_line_is_found_it_is_said_where_one_was_looked_for(tmp_path, monkeypatch, folder, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "tinylm").symlink_to(EXAMPLES / "tinylm")
+    (tmp_path / "bare" / "tinylm").mkdir(parents=True)
+    done = run("view", EXAMPLES / "oom.pickle", "--user-root", folder, "-o", "x.html", expect=0)
+    assert done.err == "vramscope: warning: --user-root %s: %s\n" % (folder, said)
+    assert run("view", EXAMPLES / "oom.pickle", "--user-root", "src/tinylm", "-o", "x.html", expect=0).err == ""
+    # A picture has no lines.
+    assert run("view", EXAMPLES / "oom.pickle", "--user-root", folder, "-o", "x.svg", expect=0).err == ""
+
+
+def test_a_recording_without_lines_of_its_own_says_so(tmp_path):
+    done = run("view", scripts.make("\nalloc a 4MiB\n"), "--user-root", tmp_path, "-o", tmp_path / "x.html", expect=0)
+    assert "the recording names no line of your own code" in done.err
+
+
 @pytest.fixture
 def evil(tmp_path):
     """A folder with a file whose every line has the text, and a recording of one of the lines."""
