@@ -224,3 +224,18 @@ def test_real_recordings_are_not_grey(pages, shared):
             assert page.ask(GREY) <= 0.15, path
             painted += 1
     assert painted > 20
+
+
+def test_who_begins_with_the_grouping_of_the_report(pages, shared):
+    """Where one line holds nearly all, with the lines of the code that it calls."""
+    path = shared / "data/snapshots/rlhf_megatron_vllm_private_pools.pickle"
+    page = pages(path)
+    page.settled()
+    page.says("#who caption", "by owner")
+    first = page.ask("document.querySelector('#who tbody tr[data-row] button').textContent")
+    assert first == "cache_engine.py:83 _allocate_kv_cache"
+    assert "line called (owner)" in run("report", path, expect=0).out
+    # A grouping that a person has chosen stays.
+    page.ask("location.hash = '#v=1&by=category'; 0")
+    page.says("#who caption", "by category")
+    page.sound()

@@ -6,7 +6,7 @@ import { noCover } from './recording.js';
 import { plainBy, subjectOf } from './holders.js';
 import { isPart } from './span.js';
 import { firstState } from './store.js';
-import { hasNoStart, isCut } from './told.js';
+import { answerOf, hasNoStart, isCut } from './told.js';
 
 /** What a file without a device has no use for. */
 const ofDevices = ['work', 'status', 'find', 'show-report', 'show-export'];
@@ -67,6 +67,16 @@ function changesSince(before, state) {
   return Object.fromEntries(Object.entries(state).filter(([key, one]) => one !== before[key]));
 }
 
+/** The grouping to begin with: that of the report, unless a person has chosen another. */
+function firstGrouping(opening, cover) {
+  const { store, recording } = opening;
+  const { by } = store.get();
+  if (by !== opening.by) return by;
+  const wanted = answerOf(recording.head, store.get())?.by ?? 'line';
+  opening.by = cover.complete === false || cover.by.includes(wanted) ? wanted : 'size';
+  return opening.by;
+}
+
 /** Begins where something failed or at the peak, with the whole recording, but for what `given`
  * says and what a person has done since it was shown before. */
 async function showCover(opening, cover, state, given, isOpen) {
@@ -80,7 +90,7 @@ async function showCover(opening, cover, state, given, isOpen) {
   const { x, at } = firstState(limits);
   store.move({ x, at, sel: null, without: null, range: null, marks: [],
     view: firstView(cover, state.view),
-    ...(cover.complete !== false && !cover.has.stacks ? { by: 'size' } : {}),
+    by: firstGrouping(opening, cover),
     ...(given ? place.fitting(given) : null), ...done });
   opening.shown = store.get();
   if (cover.problem) status.failed(cover.problem);
@@ -145,7 +155,10 @@ async function showDevice(opening, state, given) {
 export function createOpening({ store, ask, recording, look, status, stage, holders, place,
   overview, drawTop, updateSide, updateFilm }) {
   const opening = { store, ask, recording, look, status, stage, holders, place, overview, drawTop,
-    updateSide, updateFilm, count: 0, shown: null };
+    updateSide, updateFilm,
+    count: 0,             // how often a device was opened
+    by: store.get().by,   // the grouping that nobody chose
+    shown: null };        // the state with which the open one was shown
   /** The report stays when the data cannot be read. */
   return { openDevice: async (state, given) => {
     try {
