@@ -53,16 +53,16 @@ function drawEnds({ g, cover, box: b, state, palette }) {
     'file ends here' + (cutAt ? `, at byte ${grouped(cutAt)}` : ''));
 }
 
-/** The largest run of each group: { column, from, past }. */
-function largestRuns(picture) {
+/** The run of each group to be named in, { column, from, past }: the largest, or one that is nearly
+ * as large and further from the ends, where a name has room. */
+export function namedRuns(picture) {
   const best = new Map();
   for (let k = 0; k < namedColumns; k++) {
     const column = Math.floor((k + 0.5) * picture.W / namedColumns);
+    const room = 1 - 0.3 * Math.abs((2 * k + 1) / namedColumns - 1);
     for (const [group, from, past] of runsOf(picture, column)) {
-      const before = best.get(group);
-      if (!before || past - from > before.past - before.from) {
-        best.set(group, { column, from, past });
-      }
+      const worth = (past - from) * room;
+      if (!(best.get(group)?.worth >= worth)) best.set(group, { column, from, past, worth });
     }
   }
   return best;
@@ -100,7 +100,7 @@ function drawBandNames(scene) {
   if (state.by === 'birth' || picture.matching) return;
   const ratio = b.height / picture.H;
   align(g, 'center', 'middle');
-  for (const [group, run] of largestRuns(picture)) {
+  for (const [group, run] of namedRuns(picture)) {
     const name = look.groupName(group);
     if (!name || (run.past - run.from) * ratio < leastNamed) continue;
     const row = Math.floor((run.from + run.past) / 2);
