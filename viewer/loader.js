@@ -27,6 +27,19 @@
     for (const part of [writer.write(bytes), writer.close()]) part.catch(() => {});
     return new Response(readable).text();
   };
+  /* The first worker, which starts while the page's half is compiled; null where there is none.
+   * Tools that run a page on a clock of their own do not wait for workers. */
+  const started = (text) => {
+    if (/[#&]worker=0/.test(location.hash)) return null;
+    const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
+    try {
+      const one = new Worker(policy.createScriptURL(url));
+      one.onerror = () => { one.failed = true; };
+      return one;
+    } catch {
+      return null;
+    }
+  };
   const run = (all) => {
     const [text, style] = all.split("//! The page's style.\n");
     const sheet = new CSSStyleSheet();
@@ -34,11 +47,14 @@
     document.adoptedStyleSheets = [sheet];
     /* What stands before the mark of tools/bundle is all that a worker runs. */
     const worker = text.slice(0, text.indexOf("//! The page's own.")) + '})();';
-    globalThis.vramscope = { worker, policy, blocks };
-    const script = document.createElement('script');
-    script.textContent = policy.createScript(text);
-    document.body.append(script);
-    script.remove();
+    globalThis.vramscope = { worker, started: started(worker), blocks };
+    /* In a task of its own: what a worker needs to start is done between them. */
+    setTimeout(() => {
+      const script = document.createElement('script');
+      script.textContent = policy.createScript(text);
+      document.body.append(script);
+      script.remove();
+    }, 0);
   };
   /* Until the program runs, blocks wait for it. */
   globalThis.vrs_block = () => blocks.push(document.currentScript.previousElementSibling);

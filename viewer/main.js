@@ -3,7 +3,6 @@ import { read, write } from './ui/state/link.js';
 import { schemaProblem } from './core/model/decode.js';
 import { start } from './ui/page.js';
 import { coverFirst, startEngine } from './worker/asking.js';
-import { workersOf } from './worker/spawn.js';
 
 /* The text of a block, whose element ends: it would be held twice. */
 function takeText(element) {
@@ -55,11 +54,10 @@ function readHead() {
 function runPage() {
   const head = readHead();
   if (!head) return;
-  const { worker: text, policy, blocks } = globalThis.vramscope;
+  const { worker: text, started, blocks } = globalThis.vramscope;
   // It is long, and each worker has its own.
   globalThis.vramscope.worker = '';
-  // Tools that run a page on a clock of their own do not wait for workers.
-  const worker = /[#&]worker=0/.test(location.hash) ? null : workersOf(text, policy)();
+  const worker = started?.failed ? null : started;
   const engine = startEngine(head.files, worker, text);
   // What is wrong with a block is said by the answers that lack it.
   const take = (element) => {

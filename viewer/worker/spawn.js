@@ -1,4 +1,4 @@
-// spawn.js - makes workers of the text of a script.
+// spawn.js - makes more workers of the text of a worker's script.
 
 /* A worker is under the page's policy too: only this one makes the address of a script. */
 function ownPolicy() {
@@ -6,7 +6,8 @@ function ownPolicy() {
 }
 
 /** What makes workers of a script, or null where the browser has none here. */
-export function workersOf(text, policy = ownPolicy()) {
+export function workersOf(text) {
+  const policy = ownPolicy();
   const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
   return () => {
     try {
