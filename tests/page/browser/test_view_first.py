@@ -239,3 +239,14 @@ def test_who_begins_with_the_grouping_of_the_report(pages, shared):
     page.ask("location.hash = '#v=1&by=category'; 0")
     page.says("#who caption", "by category")
     page.sound()
+
+
+def test_the_line_that_asked_is_a_button_where_another_is_to_change(pages, shared):
+    page = pages(shared / "data/snapshots/three_gpu_expandable_oom.pickle")
+    page.settled()
+    assert plain(page.text("#card > p")).startswith("models.py:181 update_nodes asked for 4.94 GiB")
+    assert page.text("#card > p .line") == "models.py:181 update_nodes"
+    page.press_on("#card > p .line")
+    page.says("#found", "allocations")
+    assert page.state()["q"].replace("%20", " ").replace("%22", '"').endswith('"models.py:181 update_nodes"')
+    page.sound()

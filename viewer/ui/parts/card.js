@@ -8,14 +8,19 @@ import { answerOf, findingsOf, lacksOf } from '../state/told.js';
 
 const marks = { problem: '\u25bc', advice: '\u25b8', note: '\u00b7' };
 
-/** A text in which the name of a line finds what the line allocated; `source`: the line's text.
- * In a sentence of the report the name is escaped. */
-function withLine(text, line, source, find) {
+/** The line that the answer's detail names: that which is wrong, or that which asked in vain. */
+function lineIn({ detail, line }, oom) {
+  return [line, oom?.site].find((one) => one && detail.includes(shown(one)));
+}
+
+/** A text in which the name of a line finds what the line allocated; in a sentence of the report the
+ * name is escaped. */
+function withLine(text, line, sourceOf, find) {
   const name = shown(line ?? '');
   const at = name ? text.indexOf(name) : -1;
   if (at < 0) return text;
   return [text.slice(0, at), button(name, () => find(lineTerm(line), false),
-    { class: 'plain line', title: [source, 'show what this line allocated']
+    { class: 'plain line', title: [sourceOf(line), 'show what this line allocated']
       .filter(Boolean).join(' \u2013 ') }), text.slice(at + name.length)];
 }
 
@@ -92,8 +97,8 @@ export function createCard(host, { store, recording, find, follow, copy }) {
     const lacks = lacksOf(head, state);
     host.hidden = !answer && !rows.length && !lacks;
     fill(host, answer ? [headline(answer, findings, card),
-      el('p', null, withLine(answer.detail, answer.line,
-        recording.sourceOf(answer.line), find))] : null,
+      el('p', null, withLine(answer.detail, lineIn(answer, recording.device().oom),
+        recording.sourceOf, find))] : null,
     roomText(state, recording.cover()),
     el('div', { id: 'verdicts' }, rows.slice(0, open || whole ? rows.length : first)),
     more > 0 ? button(open ? 'fewer' : `${more} more finding${more === 1 ? '' : 's'}`, () => {
