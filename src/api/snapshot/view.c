@@ -138,6 +138,7 @@ static enum vrs_status take_device(struct make_context *m, struct page_file *fil
         .base_us = first,
         .capacity_bytes = UNKNOWN_U64,
         .traced = s->traced,
+        .compared = m->recordings > 1 || r->devices.rows.len > 1,
         .peak_step = peak_step(s),
         .start_known = s->curves.of[CURVE_RESERVED].start_known,
     };

@@ -95,6 +95,7 @@ struct page_device {
     struct page_check check[PAGE_CHECKS];
     uint32_t checks;
     bool traced;
+    bool compared;                  /* with another device of the page */
     bool start_known;               /* of the reserved curve */
     uint32_t peak_step;             /* that of the requested peak, from 1; 0: none */
     const uint32_t *stack_row;      /* of each row of table stack: that of the recording */

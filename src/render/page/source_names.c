@@ -135,6 +135,33 @@ static enum vrs_status name_stacks(const struct study *s, const bool *shown, str
     return VRS_OK;
 }
 
+static enum vrs_status name_apart(const struct study *s, struct page_names *n, uint32_t stack,
+                                  struct vrs_error *err)
+{
+    stack_id id = { n->stack_row[stack] };
+    str innermost, called_from;
+    TRY(naming_innermost(s->naming, id, &innermost, err));
+    TRY(naming_called_from(s->naming, id, &called_from, err));
+    TRY(page_names_text(n, innermost, &n->innermost[stack], err));
+    TRY(page_names_text(n, called_from, &n->called_from[stack], err));
+    return page_names_bounded(n, naming_operator(s->naming, id), &n->runs[stack], err);
+}
+
+enum vrs_status page_names_apart(const struct study *s, struct page_names *names,
+                                 struct vrs_error *err)
+{
+    names->runs = arena_array(s->scratch, uint32_t, names->stacks);
+    names->innermost = arena_array(s->scratch, uint32_t, names->stacks);
+    names->called_from = arena_array(s->scratch, uint32_t, names->stacks);
+    if (names->runs == NULL || names->innermost == NULL || names->called_from == NULL)
+        return vrs_no_memory(err);
+    /* A stack that only calls another has no culprit. */
+    for (uint32_t i = 1; i < names->stacks; i++)
+        if (names->culprit[i] != 0)
+            TRY(name_apart(s, names, i, err));
+    return VRS_OK;
+}
+
 /* Sites are numbered as they come up. */
 static bool number_sites(const bool *shown, struct page_names *n, struct sites *sites,
                          uint32_t *number)

@@ -21,6 +21,9 @@ struct page_names {
     uint32_t *site; /* the same: its site under K1, from 1 on; 0: nothing of it is left */
     uint32_t *module,
         *op; /* the same: its modules, the operator or backward node it runs; 0: none */
+    /* The same: the operator of naming.h, its innermost line, the line that called its owner; 0:
+     * none.  NULL before page_names_apart. */
+    uint32_t *runs, *innermost, *called_from;
     uint32_t stacks;
     uint32_t *frame_id, *frame_row; /* the same of frames */
     uint8_t *frame_class;           /* of each shown frame: enum frame_class */
@@ -34,6 +37,10 @@ struct page_names {
 enum vrs_status page_names_make(const struct study *s, const bool *shown, struct page_names *ret,
                                 struct vrs_error *err) MUST_CHECK;
 void page_names_end(struct page_names *names);
+
+/* Adds what tells stacks of one line apart where two devices are compared. */
+enum vrs_status page_names_apart(const struct study *s, struct page_names *names,
+                                 struct vrs_error *err) MUST_CHECK;
 
 /* The id of a text, old or new. */
 enum vrs_status page_names_text(struct page_names *names, str text, uint32_t *ret,

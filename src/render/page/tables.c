@@ -104,6 +104,21 @@ static uint64_t stack_module(const void *from, uint32_t row)
     return ((const struct page_source *)from)->names.module[row];
 }
 
+static uint64_t stack_runs(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.runs[row];
+}
+
+static uint64_t stack_innermost(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.innermost[row];
+}
+
+static uint64_t stack_called_from(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.called_from[row];
+}
+
 static uint64_t frame_function(const void *from, uint32_t row)
 {
     return ((const struct page_source *)from)->names.function[row];
@@ -142,6 +157,11 @@ static enum vrs_status fill_names(struct filling *f)
         { "op", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_op, PAGE_NEEDED },
         { "module", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_module, PAGE_NEEDED },
     };
+    static const struct page_column apart[] = {
+        { "runs", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_runs, PAGE_NEEDED },
+        { "innermost", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_innermost, PAGE_NEEDED },
+        { "called_from", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_called_from, PAGE_NEEDED },
+    };
     static const struct page_column frame[] = {
         { "func", PAGE_U32, PAGE_ZIGZAG, NULL, frame_function, PAGE_NEEDED },
         { "file", PAGE_U32, PAGE_ZIGZAG, NULL, frame_file, PAGE_NEEDED },
@@ -154,6 +174,8 @@ static enum vrs_status fill_names(struct filling *f)
     };
     f->chunks->share = PAGE_FIXED;
     TRY(put_all(f, PAGE_STACK, stack, COUNT(stack), f->from->names.stacks));
+    if (f->from->names.runs != NULL)
+        TRY(put_all(f, PAGE_STACK, apart, COUNT(apart), f->from->names.stacks));
     TRY(put_all(f, PAGE_FRAME, frame, COUNT(frame), f->from->names.frames));
     return put_texts(f, PAGE_STRING, texts, &f->from->names.strings);
 }
@@ -497,6 +519,8 @@ enum vrs_status page_tables(const struct proven_study *proven, struct page_chunk
         return vrs_no_memory(err);
     TRY(page_source_make(proven, &draft->source, err));
     ret->draft = draft;
+    if (ret->compared)
+        TRY(page_names_apart(proven->study, &draft->source.names, err));
     draft->order = draft->source.order;
     draft->pool = draft->source.pool;
     struct filling f = { draft, &draft->source, chunks, ret, err };

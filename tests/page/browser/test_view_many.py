@@ -254,6 +254,45 @@ def test_a_flame_graph_of_no_leak(browser, tmp_path):
     finished(page)
 
 
+def called(rows):
+    """How `vramscope diff` calls rows of its JSON: those of one line by owner and operator, then by where they differ."""
+    def alike(row, *names):
+        return [other for other in rows if all(other[n] == row[n] for n in names)]
+
+    def one(row):
+        name = row["name"]
+        if len(alike(row, "name")) > 1 and row["owner"]:
+            name = row["owner"]
+        if len(alike(row, "name", "owner")) > 1 and row["operator"]:
+            name += ": " + row["operator"]
+        same = alike(row, "name", "owner", "operator")
+        if len({other["called_from"] for other in same}) > 1 and row["called_from"]:
+            return name + ", called from " + row["called_from"]
+        if len({other["innermost"] for other in same}) > 1 and row["innermost"]:
+            return name + ", at " + row["innermost"]
+        return name
+    return [one(row) for row in rows]
+
+
+@pytest.mark.parametrize("a, b", (("oom", "train"), ("train", "oom"), ("leak", "train")))
+def test_rows_are_called_as_diff_calls_them(browser, tmp_path, a, b):
+    for rank, name in enumerate((a, b)):
+        (tmp_path / ("rank%d.pickle" % rank)).write_bytes((ROOT / "examples" / (name + ".pickle")).read_bytes())
+    files = sorted(tmp_path.iterdir())
+    run("view", *files, "-o", tmp_path / "ranks.html", expect=0)
+    page = opened(browser, tmp_path / "ranks.html", "#v=1&view=diff&sides=0.0-1.0")
+    page.wait("(%s).textContent.includes('rows, sum')" % VIEW)
+    page.send("Emulation.setDeviceMetricsOverride", width=1280, height=4000, deviceScaleFactor=1, mobile=False)
+    rows = run("diff", "--json", "-n", "1000000", *files, expect=0).json()["devices"][0]["result"]["rows"]
+    page.wait("(%s).querySelectorAll('tr[data-row]').length === %d" % (VIEW, len(rows)))
+    names = called(rows)
+    assert len(set(names)) > len({row["name"] for row in rows})
+    got = [(row[0], row[4].replace("\u202f", "")) for row in rows_of(page)]
+    assert sorted(got) == sorted((name, "%d \u2192 %d" % (row["a_count"], row["b_count"]))
+                                 for name, row in zip(names, rows))
+    finished(page)
+
+
 @pytest.mark.long
 def test_how_rows_were_matched_is_said(browser, ranks):
     page = opened(browser, ranks, "#v=1&view=diff&sides=0.0-2.0")

@@ -6,7 +6,8 @@ const STAGES = ['M0', 'M1', 'M2', 'M3', 'M4', 'small'];
 /* Bytes, count and the row that stands for each group of a side.  A side is { model, rows,
  * grouping }, grouping { of, names } as live.js makes them, or { keyOf(row), nameOf(key, row),
  * weight(row) }. */
-function sumSide({ model, rows, grouping: { of, names, keyOf, nameOf, weight } }) {
+function sumSide({ model, rows, grouping }) {
+  const { of, names, keyOf, nameOf, weight, placeOf: place } = grouping;
   const { bytes } = model.alloc;
   const heavy = weight ?? ((r) => bytes[r]);
   const groups = new Map();
@@ -20,8 +21,16 @@ function sumSide({ model, rows, grouping: { of, names, keyOf, nameOf, weight } }
   }
   for (const group of groups.values()) {
     group.name = (nameOf ? nameOf(group.key, group.row) : names[group.key]) ?? '';
+    group.place = place?.(group.key, group.row) ?? null;
   }
   return groups;
+}
+
+/* What `vramscope diff --json` says of a stack besides its line. */
+function placeOf({ stack, string }, s) {
+  const text = (column) => (stack[column] ? string[stack[column][s]] : '');
+  return { owner: text('owner'), operator: text('runs'), innermost: text('innermost'),
+    from: text('called_from') };
 }
 
 /* Groups by the matches of the core.  What has none is told apart as `pair.keyless` says. */
@@ -36,6 +45,8 @@ function byMatch({ model, rows }, match, stage, { keyless, first }) {
     nameOf: (key, r) => (typeof key === 'string'
       ? `(no stack)${rest[keyless]?.(Number(key.slice(1))) ?? ''}`
       : stage.stage[key - 1] === 5 ? 'small' : string[stack.culprit[alloc.stack[r]]]),
+    placeOf: (key, r) => (typeof key === 'string' || stage.stage[key - 1] === 5 ? null
+      : placeOf(model, alloc.stack[r])),
     // The stack with most bytes, of equal ones the first.
     weight: (r) => held[alloc.stack[r]] - alloc.stack[r] / stack.rows / 2,
     stageOf: (key, both) => (typeof key === 'string' ? { stage: STAGES[both ? first : 4] }
@@ -78,6 +89,7 @@ function rowOf(a, b, { stage = null, score = null } = {}) {
     bCount,
     deltaCount: bCount - aCount,
     status: statusOf(a, b, stage),
+    place: (b ?? a).place ?? null,
     stage,
     score: stage === 'M3' ? score : null,
     aRow: a ? a.row : -1,
@@ -94,6 +106,41 @@ function pairsOf(a, b, groupsA, groupsB) {
   for (const [key, { name }] of groupsB) if (!named.has(name)) named.set(name, key);
   return [...groupsA.values()].filter(({ name }) => named.has(name))
     .map(({ key, name }) => [key, named.get(name)]);
+}
+
+/** Rows that share what `same(row)` gives. */
+function alike(rows, same) {
+  const groups = new Map();
+  for (const row of rows) {
+    const key = JSON.stringify(same(row));
+    if (groups.has(key)) groups.get(key).push(row);
+    else groups.set(key, [row]);
+  }
+  return [...groups.values()].filter((group) => group.length > 1);
+}
+
+/* Rows of one line get the words that tell them apart, as those of `vramscope diff`: the line of
+ * the owner, the operator, and where all these are one, the line below or above that differs. */
+function tellApart(rows) {
+  const owner = ({ place }) => place?.owner ?? '';
+  const operator = ({ place }) => place?.operator ?? '';
+  const called = new Map();
+  const add = (row, words) => { if (words) called.set(row, (called.get(row) ?? '') + words); };
+  for (const group of alike(rows, ({ name }) => name)) {
+    for (const row of group) called.set(row, owner(row) || row.name);
+  }
+  for (const group of alike(rows, (row) => [row.name, owner(row)])) {
+    for (const row of group) add(row, operator(row) && `: ${operator(row)}`);
+  }
+  for (const group of alike(rows, (row) => [row.name, owner(row), operator(row)])) {
+    const differs = (of) => new Set(group.map(({ place }) => place?.[of] ?? '')).size > 1;
+    const [above, below] = [differs('from'), differs('innermost')];
+    for (const row of group) {
+      const { from, innermost } = row.place ?? {};
+      add(row, above && from ? `, called from ${from}` : below && innermost && `, at ${innermost}`);
+    }
+  }
+  for (const [row, name] of called) row.name = name;
 }
 
 /* What both curves have beneath the allocations. */
@@ -125,6 +172,7 @@ export function diffRows(a, b) {
   }
   for (const one of groupsA.values()) rows.push(rowOf(one, null, stageOf(one.key)));
   for (const two of groupsB.values()) rows.push(rowOf(null, two, stageOf(two.key)));
+  tellApart(rows);
   const total = { a: 0, b: 0, delta: 0, aCount: 0, bCount: 0, deltaCount: 0 };
   for (const row of rows) for (const key of Object.keys(total)) total[key] += row[key];
   return { rows: rows.sort(byChange), total };

@@ -17,7 +17,8 @@ const COLUMNS = {
   event: { must: ['state', 'kind'], may: ['arg'] },
   oom: { must: ['state'], may: ['bytes', 'free', 'stack'] },
   mark: { must: ['kind', 'first', 'last'], may: ['depth', 'name'] },
-  stack: { must: ['caller', 'frame'], may: ['site', 'culprit', 'line', 'owner', 'op', 'module'] },
+  stack: { must: ['caller', 'frame'], may: ['site', 'culprit', 'line', 'owner', 'op', 'module', 'runs',
+    'innermost', 'called_from'] },
   frame: { must: ['func', 'file'], may: ['line', 'kind'] },
   string: { must: ['len', 'bytes'], may: [] },
   // What takes no bytes is there without the rest where a page goes without names.
@@ -166,7 +167,7 @@ function checkReferences(model) {
   checkIds(model, 'segment', 'stack', stacks);
   checkIds(model, 'stack', 'caller', stacks, true);
   for (const column of ['frame', 'line']) checkIds(model, 'stack', column, model.frame.rows);
-  for (const column of ['culprit', 'owner', 'op', 'module']) {
+  for (const column of ['culprit', 'owner', 'op', 'module', 'runs', 'innermost', 'called_from']) {
     checkIds(model, 'stack', column, strings);
   }
   checkIds(model, 'alloc', 'ctx', strings);
