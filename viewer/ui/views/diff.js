@@ -11,7 +11,8 @@ import { derived } from '../state/derived.js';
 import { scaleOf } from './many.js';
 
 const mostDrawn = 60;
-const moments = [['peak', 'its peak'], ['end', 'its end'], ['cursor', 'the cursor']];
+const moments = [['before', 'before its peak'], ['peak', 'its peak'], ['end', 'its end'],
+  ['cursor', 'the cursor']];
 
 const oneMoment = 'A and B are one moment, so there is nothing to compare. Choose another moment ' +
   'or device for one of them: the cursor moves with a click in the overview, M sets marks A and B.';
@@ -124,9 +125,18 @@ function drawingOf(rows, total, palette) {
   } };
 }
 
+/** What is compared, in words. */
+function comparedText(head, ends) {
+  const [a, b] = ends;
+  const names = new Map(sidesOf(head));
+  const of = ({ file, dev, words: when }) => `${shown(names.get(`${file}.${dev}`))} at ${when}`;
+  return a.file === b.file && a.dev === b.dev ? `From ${a.words} (A) to ${b.words} (B).` :
+    `${of(a)} (A) beside ${of(b)} (B).`;
+}
+
 /** What is to be said above the rows; `matched` as C matches them. */
-function howOf(rows, matched) {
-  return [rows.every(isSame) ? noChange : '', matched ? '' :
+function howOf(rows, matched, compared) {
+  return [compared, rows.every(isSame) ? noChange : '', matched ? '' :
     'Matched by name alone: only pairs with the first device are matched by their stacks.']
     .filter(Boolean).join(' ');
 }
@@ -176,7 +186,8 @@ export function createDiff(host, { store, ask, covers, recording, look, compared
     fill(bar.net, `${eventName(a.state)} ${bytes(got.total.a)} \u2192 ${eventName(b.state)} ` +
       `${bytes(got.total.b)}: ${delta(got.total.delta)}`);
     bar.how.classList.toggle('muted', !same);
-    fill(bar.how, same ? oneMoment : howOf(got.rows, one || pair));
+    fill(bar.how, same ? oneMoment : howOf(got.rows, one || pair,
+      comparedText(head, [a, b])));
     draw();
     await drawCurves(bar.curves, { head, covers, palette: look.palette }, [a, b]);
   }
@@ -185,9 +196,11 @@ export function createDiff(host, { store, ask, covers, recording, look, compared
     () => compare(++wanted).catch(status.failed));
 
   function update() {
-    const { a, b, marks } = compared.of();
+    const { a, b, atA, atB, marks } = compared.of();
     setOptions(bar.a.select, bar.sides, a);
     setOptions(bar.b.select, bar.sides, b);
+    setOptions(bar.chosen[1].select, moments, atA);
+    setOptions(bar.chosen[3].select, moments, atB);
     fill(bar.marks, marks ? 'leave the marks A and B' : 'marks A and B');
     for (const one of bar.chosen) one.select.disabled = Boolean(marks);
     bar.flame.hidden = !recording.cover().has.stacks;
