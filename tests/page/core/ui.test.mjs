@@ -26,7 +26,7 @@ import { wheelFactor, wheelPixels } from '../../../viewer/ui/views/gesture.js';
 import { cellName } from '../../../viewer/ui/views/flame.js';
 import { childCells } from '../../../viewer/ui/views/twin.js';
 import { chosenRows, drawRows, pinsOf, shownRows } from '../../../viewer/ui/views/map.js';
-import { sidesOf, stateOf } from '../../../viewer/ui/state/compared.js';
+import { momentOf, sidesOf } from '../../../viewer/ui/state/compared.js';
 import { leftByStep } from '../../../viewer/ui/views/leaks.js';
 import { poolsOf } from '../../../viewer/ui/views/allocator.js';
 
@@ -56,7 +56,7 @@ test('a page of some events begins with them and does not leave them', () => {
   const { at, range } = applied(firstState(some), { at: 3, range: { a: 0, b: 700 } }, some);
   assert.deepEqual([at, range], [200, { a: 200, b: 499 }]);
   const cover = { states: 1000, window: [200, 500], peak: { state: 400 } };
-  assert.deepEqual(['end', 'cursor', 'peak'].map((one) => stateOf(one, cover, 3)), [499, 200, 400]);
+  assert.deepEqual(['end', 'cursor', 'peak'].map((one) => momentOf(one, cover, 3).state), [499, 200, 400]);
 });
 
 test('no zoom or pan leaves the recording or goes below eight states', () => {
@@ -236,8 +236,34 @@ test('ticks lie inside, are few, and differ in their words', () => {
   }
   assert.equal(byteLabel(20 * 2 ** 30), '20 GiB');
   assert.equal(byteLabel(-512 * 2 ** 20), '\u2212512 MiB');
+  assert.equal(byteLabel(1000 * 2 ** 20), '1000 MiB');
+  assert.equal(byteLabel(-1024 * 2 ** 50), '\u22121 EiB');
+  assert.equal(byteLabel(1.125 * 2 ** 30), '1.12 GiB', 'rounded as everywhere else');
   assert.equal(new Set(ticks('bytes', 0, 62e9, 400).map((t) => t.label)).size, ticks('bytes', 0,
     62e9, 400).length);
+});
+
+test('a memory axis that is zoomed in tells its ticks apart', () => {
+  const labels = (low, span) => ticks('bytes', low, low + span, 540).map((t) => t.label);
+  for (let bits = 16; bits < 40; bits++) {
+    for (const low of [0, 1428160512, 23e9, -5e9]) {
+      const list = labels(low, 2 ** bits);
+      assert.equal(new Set(list).size, list.length, list.join());
+      assert.ok(list.every((text) => text.length <= 11), list.join());
+    }
+  }
+  assert.deepEqual(labels(1428160512, 65536).slice(0, 3), ['1.33 GiB', '+8 KiB', '+16 KiB']);
+});
+
+test('the memory axis stays within four times what there is', () => {
+  const most = 2 ** 30;
+  const y = (from, to, cap = null) => applied({ ...firstState(limits), cap }, { y: { from, to } },
+    { ...limits, bytes: most }).y;
+  assert.deepEqual(y(0, 2 ** 47), { from: 0, to: 4 * most });
+  assert.deepEqual(y(0, 2 ** 47, 2 * most), { from: 0, to: 8 * most });
+  assert.deepEqual(y(100, 1e6), { from: 100, to: 1e6 });
+  assert.deepEqual(y(5 * most, 6 * most), { from: 3 * most, to: 4 * most });
+  assert.deepEqual(y(-(2 ** 50), 2 ** 50).from, -2 * most);
 });
 
 const picture = { W: 2, H: 5, ids: Int32Array.from([-1, -1, 7, -1, 7, 9, 7, 9, 3, 3]),
@@ -506,8 +532,8 @@ test('sides of a difference: every device of every file, at its own moment', () 
   assert.deepEqual(sidesOf(head), [['0.0', 'x/a.pickle cuda:0'], ['0.1', 'x/a.pickle cuda:1'],
     ['1.0', 'b.pickle cuda:0']]);
   const cover = { states: 10, peak: { state: 4 } };
-  assert.deepEqual(['peak', 'end', 'cursor'].map((m) => stateOf(m, cover, 50)), [4, 9, 9]);
-  assert.equal(stateOf('peak', { states: 0, peak: null }, 0), 0);
+  assert.deepEqual(['peak', 'end', 'cursor'].map((m) => momentOf(m, cover, 50).state), [4, 9, 9]);
+  assert.equal(momentOf('peak', { states: 0, peak: null }, 0).state, 0);
 });
 
 test('a drawing becomes SVG: nested, escaped, and neighbours joined', () => {

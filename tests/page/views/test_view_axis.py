@@ -137,3 +137,36 @@ def test_the_map_has_room_for_the_picture_and_six_segments(pages):
       return [...box.querySelectorAll('tbody tr')].filter((row) => row.getBoundingClientRect().bottom <= foot + 1)
         .length; })()""")
     assert rows >= 6
+
+
+# Where each text beside the axis of the open plot begins, in pixels of the page.
+LEFT = """
+  self.lefts = [];
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.fillText = function (...given) {
+    const [text, x, , most = Infinity] = given;
+    if (this.canvas.closest?.('.plot') && this.textAlign === 'right' && /B$/.test(text)) {
+      self.lefts.push([text, x - Math.min(most, this.measureText(text).width)]);
+    }
+    fillText.apply(this, given);
+  };
+"""
+
+
+@pytest.mark.parametrize("fragment, label", (("view=map", "1000 MiB"), ("y=1428160512-1428225000", "+8 KiB"),
+                                             ("y=1428160512-1429225000", "+128 KiB"),
+                                             ("y=24051816858-24588687770", "22.75 GiB")))
+def test_labels_of_the_memory_axis_are_whole(pages, fragment, label):
+    page = pages(EXAMPLES / "oom.pickle", fragment="#v=1&" + fragment,
+                 before=lambda page: page.send("Page.addScriptToEvaluateOnNewDocument", source=LEFT))
+    page.settled()
+    lefts = page.ask("self.lefts")
+    assert label in [text for text, _ in lefts]
+    assert min(left for _, left in lefts) >= 0, [one for one in lefts if one[1] < 0]
+
+
+def test_the_memory_axis_zooms_out_to_four_times_what_there_is(pages):
+    page = opened(pages, fragment="")
+    for _ in range(30):
+        page.wheel(*page.plot(0.5, 0.5), along=400, modifiers=ALT)
+    page.wait("(dispatchEvent(new Event('pagehide')), location.hash.includes('y=0-101183389696'))")

@@ -21,22 +21,23 @@ function known(n) {
   return typeof n === 'number' && Number.isFinite(n);
 }
 
-function sizeText(n) {
+function sizeText(n, digits) {
   if (n < 1024) return `${n} B`;
+  const parts = 10 ** digits;
   for (let unit = 1; ; unit++) {
     const size = 1024 ** unit;
-    const hundredths = divide((n % size) * 100, size);
-    const whole = Math.floor(n / size) + Math.floor(hundredths / 100);
+    const rest = divide((n % size) * parts, size);
+    const whole = Math.floor(n / size) + Math.floor(rest / parts);
     if (whole >= 1024 && unit < UNITS.length - 1) continue;
-    return `${whole}.${String(hundredths % 100).padStart(2, '0')} ${UNITS[unit]}`;
+    return `${whole}.${String(rest % parts).padStart(digits, '0')} ${UNITS[unit]}`;
   }
 }
 
 /** `62.31 GiB`; `-` for what is not known. */
-export function bytes(n) {
+export function bytes(n, digits = 2) {
   if (!known(n)) return '-';
   const whole = Math.round(n);
-  return whole < 0 ? `-${sizeText(-whole)}` : sizeText(whole);
+  return whole < 0 ? `-${sizeText(-whole, digits)}` : sizeText(whole, digits);
 }
 
 /** `25 276 510 208 B` */
@@ -49,7 +50,7 @@ export function delta(n) {
   if (!known(n)) return '-';
   const whole = Math.round(n);
   if (whole === 0) return '0 B';
-  return (whole < 0 ? MINUS : '+') + sizeText(Math.abs(whole));
+  return (whole < 0 ? MINUS : '+') + sizeText(Math.abs(whole), 2);
 }
 
 /** `50.1 %` of a ratio; `-` where it is negative or none. */

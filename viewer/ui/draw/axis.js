@@ -1,8 +1,10 @@
 // axis.js - where the ticks of an axis lie and what they say.  No DOM.
-import { duration } from '../../core/model/human.js';
+import { bytes, duration } from '../../core/model/human.js';
 import { grouped } from './text.js';
 
-const suffixes = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+/** Decimals of a label at most; where these do not tell neighbours apart, it says how far they are
+ * above the lowest. */
+const mostDecimals = 3;
 
 function stepUp(least, steps, base) {
   let scale = 1;
@@ -32,16 +34,19 @@ function between(low, high, step) {
   return ticks;
 }
 
-/** `20 GiB`; ticks are multiples of their unit, so few digits suffice. */
-export function byteLabel(bytes) {
-  let unit = 0;
-  let value = Math.abs(bytes);
-  while (value >= 1024 && unit < suffixes.length - 1) {
-    value /= 1024;
-    unit++;
+/** `20 GiB`: what all say of these bytes, without zeros behind the point. */
+export function byteLabel(value, decimals = 2) {
+  return bytes(value, decimals).replace(/(\.\d*?)0+ /, '$1 ').replace('. ', ' ')
+    .replace('-', '\u2212');
+}
+
+/** Labels with as many digits as tell them apart; `1.33 GiB`, `+8 KiB`, … where these are many. */
+function byteLabels(values) {
+  for (let decimals = 2; decimals <= mostDecimals; decimals++) {
+    const labels = values.map((value) => byteLabel(value, decimals));
+    if (new Set(labels).size === values.length) return labels;
   }
-  const digits = Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(3)));
-  return (bytes < 0 ? '\u2212' : '') + digits + ' ' + suffixes[unit];
+  return values.map((value, i) => (i === 0 ? byteLabel(value) : `+${byteLabel(value - values[0])}`));
 }
 
 /** `1.2 M`, `48 120`; `step`: how fine the neighbours are, `high`: which unit all are told in. */
@@ -73,6 +78,7 @@ export function ticks(kind, low, high, pixels) {
   const most = Math.max(2, Math.floor(pixels / (kind === 'bytes' ? 56 : 90)));
   const at = kind === 'bytes' ? byteTicks(low, high, most) : countTicks(low, high, most);
   const step = at.length > 1 ? at[1] - at[0] : high - low;
-  const label = kind === 'bytes' ? byteLabel : kind === 'time' ? timeLabel : countLabel;
-  return at.map((value) => ({ value, label: label(value, step, high) }));
+  const label = kind === 'time' ? timeLabel : countLabel;
+  const labels = kind === 'bytes' ? byteLabels(at) : at.map((value) => label(value, step, high));
+  return at.map((value, i) => ({ value, label: labels[i] }));
 }

@@ -71,7 +71,9 @@ export function drawYAxis(g, y, box, palette) {
     const at = Math.round(scale.of(tick.value)) + 0.5;
     line(g, box.left - 4, at, box.left, at, palette.control);
     g.fillStyle = palette.muted;
-    g.fillText(tick.label, box.left - 6, Math.min(Math.max(at, box.top + 6), box.top + box.height));
+    // What is wider than the margin is drawn narrower: its begin tells its sign.
+    g.fillText(tick.label, box.left - 6, Math.min(Math.max(at, box.top + 6), box.top + box.height),
+      box.left - 7);
   }
   line(g, box.left - 0.5, box.top, box.left - 0.5, box.top + box.height, palette.control);
   if (y.from !== 0) {

@@ -73,7 +73,10 @@ const methods = {
       `${(size ?? '12') === '12' ? '' : ` font-size="${size}"`}${look}>${xmlText(text)}</text>`);
   },
 
-  fillText: (g, text, x, y) => { g.text(text, x, y, g.filled()); },
+  fillText: (g, text, x, y, most = Infinity) => {
+    g.text(text, x, y, (g.measureText(text).width > most ?
+      ` textLength="${round(most)}" lengthAdjust="spacingAndGlyphs"` : '') + g.filled());
+  },
 
   strokeText: (g, text, x, y) => {
     g.text(text, x, y, ` fill="none" stroke-linejoin="round"${g.stroked()}`);

@@ -12,11 +12,18 @@ import { answerOf, hasNoStart, isCut } from './told.js';
 const ofDevices = ['work', 'status', 'find', 'show-report', 'show-export'];
 const manyAllocations = 5e6;
 
+/** The largest of what the memory axis shows of a device; undefined: not known. */
+function bytesOf({ peak, reserved, capacityLeast, adjust }) {
+  if (!peak) return undefined;
+  return (reserved ?? []).reduce((most, v) => (v > most ? v : most),
+    Math.max(peak.bytes, capacityLeast ?? 0, Math.abs(adjust ?? 0)));
+}
+
 /** What the store keeps a state within, and where it begins: where a request failed, else at the
  * peak; without a trace worth the name at the end, of which the report tells. */
 export function limitsOf(cover, { oom } = {}) {
   return { states: cover.states, window: cover.window, time: cover.time,
-    first: oom ? oom.event + 1 :
+    bytes: bytesOf(cover), first: oom ? oom.event + 1 :
       cover.traced === false ? cover.states - 1 : cover.peak?.state ?? 0 };
 }
 

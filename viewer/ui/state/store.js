@@ -4,8 +4,10 @@ import { limitX } from './span.js';
 
 const remembered = 50;
 const leastBytes = 65536;
+const mostTimes = 4;
 
-/** The state a page opens with; `limits`: { states, first, time: [from, to] or null }. */
+/** The state a page opens with; `limits`: { states, first, time: [from, to] or null, bytes:
+ * the most there is of any kind }. */
 export function firstState(limits) {
   const [from, to] = windowOf(limits);
   return {
@@ -18,11 +20,15 @@ export function firstState(limits) {
   };
 }
 
-function limitY(y) {
+/** The memory axis `y`, no finer than the least, and within four times what there is to show. */
+function limitY(y, { bytes }, cap) {
   if (y.to === null) return { from: 0, to: null };
-  if (y.to - y.from >= leastBytes) return y;
+  const most = mostTimes * Math.max(bytes ?? Infinity, cap ?? 0, leastBytes);
+  const size = Math.min(Math.max(y.to - y.from, leastBytes), most);
   const middle = (y.from + y.to) / 2;
-  return { from: middle - leastBytes / 2, to: middle + leastBytes / 2 };
+  const from = y.to - y.from === size ? y.from : middle - size / 2;
+  const low = Math.min(Math.max(from, -most), most - size);
+  return { from: low, to: low === y.from && y.to - y.from === size ? y.to : low + size };
 }
 
 function limitState(p, limits) {
@@ -35,7 +41,7 @@ export function applied(state, change, limits) {
   const next = { ...state };
   for (const key of Object.keys(change)) if (key in state) next[key] = change[key];
   if (change.x && change.x !== state.x) next.x = limitX(change.x, limits);
-  if (change.y) next.y = limitY(change.y);
+  if (change.y) next.y = limitY(change.y, limits, next.cap);
   if (change.at !== undefined) next.at = limitState(change.at, limits);
   if (change.range) {
     const a = limitState(Math.min(change.range.a, change.range.b), limits);

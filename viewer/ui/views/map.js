@@ -79,7 +79,7 @@ export function drawRows(g, y, b, palette, picture) {
     if (row.bytes * k >= 2) line(g, b.left, Math.round(top) + 0.5, b.left + b.width,
       Math.round(top) + 0.5, palette.line);
     if (top < free || row.bytes * k < 4) return;
-    g.fillText(byteLabel(row.bytes), b.left - 6, top);
+    g.fillText(byteLabel(row.bytes), b.left - 6, top, b.left - 7);
     free = top + 14;
   });
 }
