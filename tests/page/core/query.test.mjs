@@ -77,6 +77,10 @@ const TABLE = [
   ['stream:7', (r) => alloc.stream[r] === 1],
   ['pool:0', (r) => alloc.pool[r] === 0],
   ['pool:(0,1)', (r) => alloc.pool[r] === 1],
+  ['pool:default', (r) => alloc.pool[r] === 0],
+  ['pool:1', (r) => alloc.pool[r] === 1],
+  ['pool:"pool 1"', (r) => alloc.pool[r] === 1],
+  ['pool:2', () => false],
   ['stream:9', () => false],
   ['flag:before', (r) => alloc.born[r] === 0],
   ['flag:traced', (r) => alloc.born[r] > 0],
@@ -128,7 +132,7 @@ test('a query names these allocations', () => {
 test('queries of the table are not all empty', () => {
   const empty = TABLE.filter(([text]) => rowsOf(text).length === 0).map(([text]) => text);
   assert.deepEqual(empty.sort(),
-    ['"-x"', '"/usr/g"', '"layer 3"', '"size>3"', 'at::add', 'file=train', 'line="via 4"', 'step:99', 'stream:9']);
+    ['"-x"', '"/usr/g"', '"layer 3"', '"size>3"', 'at::add', 'file=train', 'line="via 4"', 'pool:2', 'step:99', 'stream:9']);
 });
 
 test('count, bytes ever, bytes at a state', () => {
@@ -201,7 +205,8 @@ const FAULTS = [
   ['size=4k..1k', 0, /ends before it begins/],
   ['life<abc', 0, /number of events/],
   ['line:', 0, /nothing after the colon/],
-  ['line=', 0, /nothing after the colon/],
+  ['line=', 0, /nothing after the equals sign/],
+  ['line:', 0, /nothing after the colon/],
   ['line>3', 0, /only : goes/],
   ['sure:very', 0, /low, medium, high/],
   ['flag:odd', 0, /one of before/],

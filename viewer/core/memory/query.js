@@ -6,6 +6,7 @@
 
 import { bornWithin, stepsOf } from './leaks.js';
 import { grouping } from './live.js';
+import { poolName } from '../model/human.js';
 import { known } from '../model/unpack.js';
 import { stepMarks } from './summary.js';
 import { tensorsNamed } from './tensors.js';
@@ -25,8 +26,8 @@ function wrong(error) {
   return { error };
 }
 
-function textValue(text, regex) {
-  if (!text) throw wrong('nothing after the colon');
+function textValue(text, regex, op = ':') {
+  if (!text) throw wrong(`nothing after the ${op === '=' ? 'equals sign' : 'colon'}`);
   return regex ? { regex: text } : { text: text.toLowerCase() };
 }
 
@@ -109,7 +110,7 @@ function oneOf(text, list) {
 
 const plain = (take) => (op, text, regex) => {
   if (op !== ':' && op !== '=') throw wrong(`only : goes with this word, not ${op}`);
-  return take(text, regex);
+  return take(text, regex, op);
 };
 
 /* Words that group: with = the one group of that name, with : all that have the text in theirs. */
@@ -119,7 +120,7 @@ const GROUPED = { line: 'line', culprit: 'line', owner: 'owner', module: 'module
 function groupTerm(key) {
   const take = (op) => (text, regex) => {
     if (key === 'line' && /^\d+$/.test(text)) return { value: wholeNumber(text, 'a line') };
-    return op === '=' && text && !regex ? { group: text } : textValue(text, regex);
+    return op === '=' && text && !regex ? { group: text } : textValue(text, regex, op);
   };
   return (op, text, regex) => plain(take(op))(op, text, regex);
 }
@@ -370,6 +371,19 @@ function listTest(run, term, column, names, numbers) {
   return byTable(column, table);
 }
 
+/* A pool by what it is shown as, `default`, `graph 3` or `pool 1, 2`, or by the number in that
+ * alone, 0 for the default one; or by its two numbers, as the recording has them. */
+function poolTest(run, { text }, column, pools) {
+  const names = pools.map((pool) => poolName(pool));
+  const number = /^\d+$/.test(text) ? [text === '0' ? 'default' : '', `graph ${text}`,
+    `pool ${text}`] : null;
+  const exact = (i) => names[i] === text || pools[i] === text;
+  const part = (i) => names[i].includes(text) || pools[i].includes(text);
+  const any = names.some((_, i) => exact(i));
+  return byTable(column, Uint8Array.from(names, (name, i) =>
+    Number(number ? number.includes(name) : any ? exact(i) : part(i))));
+}
+
 function intervalTest({ low, high, lowOpen, highOpen }, value, open = () => false) {
   return (r) => {
     const v = value(r);
@@ -479,7 +493,7 @@ function testOf(run, term) {
     case 'phase': return listTest(run, term, alloc.phase, head.phases ?? []);
     case 'rule': return listTest(run, term, alloc.rule, head.rules ?? []);
     case 'stream': return listTest(run, term, alloc.stream, head.streams ?? [], true);
-    case 'pool': return listTest(run, term, alloc.pool, head.pools ?? [], true);
+    case 'pool': return poolTest(run, term, alloc.pool, (head.pools ?? []).map(String));
     case 'sure': return (r) => alloc.sure && alloc.sure[r] === term.value + 1;
     case 'size': return intervalTest(term, (r) => alloc.bytes[r]);
     case 'life': return lifeTest(run, term);

@@ -22,6 +22,7 @@ const finding = [
   [['fn:', 'file:', 'op:', 'line:22'], 'any function, file, operator or line of the stack'],
   [['size>1MiB', 'life<100'], 'with >, <, >=, <= or =, and spans: size=1MiB..2MiB'],
   [['cat:', 'phase:', 'step:', 'stream:', 'pool:'], 'what it is, and where or when it was made'],
+  [['pool:default', 'pool:3'], 'a pool as it is called, or its number'],
   [['alive:peak', 'flag:end'], 'there at the peak; never freed'],
   [['a b', 'a | b', '-a'], 'both, one of them, not this'],
 ];

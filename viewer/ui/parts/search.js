@@ -1,6 +1,7 @@
 // search.js - the find box: asks the engine, says what matched, visits the matches in birth order.
 import { bytes, count, share } from '../../core/model/human.js';
 import { byId, fill } from '../draw/dom.js';
+import { eventName } from '../draw/text.js';
 import { derived } from '../state/derived.js';
 import { isPart } from '../state/span.js';
 import { matchesButton } from './listing.js';
@@ -28,13 +29,22 @@ function visitAgain(box, { store, visit }, event) {
   visit(event.shiftKey ? -1 : 1);
 }
 
+/** Goes to a state by the number of its event; what was found before is no longer asked for. */
+function seek({ find, goTo, refuse, recording }, state) {
+  const { states } = recording.cover();
+  find('', false);
+  refuse(state < states ? '' : `There is no ${eventName(state)}: the last one is ` +
+    `${eventName(states - 1)}.`);
+  if (state < states) goTo(state);
+}
+
 /** What is typed into the box. */
 function hear(box, search) {
-  const { store, goTo, find } = search;
+  const { store, find } = search;
   byId('find').addEventListener('submit', (event) => {
     event.preventDefault();
-    const event_ = /^#(\d{1,10})$/.exec(box.value.trim());
-    if (event_) goTo(Number(event_[1]) + 1);
+    const named = /^#(\d{1,10})$/.exec(box.value.trim());
+    if (named) seek(search, Number(named[1]) + 1);
     else find(box.value.trim(), store.get().only);
   });
   box.addEventListener('keydown', (event) => {
@@ -92,7 +102,15 @@ export function createSearch({ store, ask, recording, goTo, pin, status }) {
     const { query, at, without, file, dev } = store.get();
     return query ? [query, at, without, file, dev] : [];
   }, () => visit(0));
-  hear(box, { store, goTo, find, visit });
+
+  /** Says what is wrong with what was typed, or takes back what was said. */
+  function refuse(why) {
+    wanted++;
+    fill(said, why);
+    box.setAttribute('aria-invalid', String(why !== ''));
+  }
+
+  hear(box, { store, recording, goTo, find, visit, refuse });
 
   return {
     find, visit,
