@@ -142,10 +142,10 @@ function rangeBy({ by }, cover) {
 function rangeColumns(by, find) {
   return [
     { id: 'name', name: 'by ' + by, name_: true, cell: (row) => groupButton(find, by, row) },
+    deltaColumn('delta', 'change', (row) =>
+      el('span', { class: toneOf(row), text: delta(row.delta) })),
     bytesColumn('a', 'at A'),
     bytesColumn('b', 'at B'),
-    deltaColumn('delta', 'change', (row) =>
-      el('span', { class: toneOf(row), text: `${delta(row.delta)} ${toneOf(row)}` })),
     { id: 'count', name: 'count', number: true, value: (row) => row.countB - row.countA,
       text: (row) => `${count(row.countA)} \u2192 ${count(row.countB)}` },
   ];
@@ -168,10 +168,8 @@ export function createRange(host, { store, newAsker, recording, find, zoomToSele
       withoutText(store.get().without, ', '),
       explainButton('A is the state at ' +
       'the left edge, B at the right. What was born and survived less what was freed is the ' +
-      'change.')),
-    el('div', { class: 'buttons' },
-      button('zoom', zoomToSelection),
-      button('clear', () => store.jump({ range: null }))),
+      'change.'), button('zoom', zoomToSelection),
+    button('clear', () => store.jump({ range: null }))),
     el('p', { class: 'muted', text: pairs.map(([name, value]) =>
       `${name} ${value}`).join(' \u00b7 ') })];
   }
