@@ -5,16 +5,22 @@ import { parseBytes } from '../draw/text.js';
 
 let boxes = 0;
 
-/** { node, show(cap) }: a labelled box that changes the state, and what is wrong with its text. */
-export function createCapacity(store) {
+const wrongText = 'no size: a number with GiB, MiB or TiB';
+
+/** { node, show(cap) }: a labelled box that changes the state.  A text that is no size turns the
+ * label into that, as it has room for no more; `note` says what is one. */
+export function createCapacity(store, note) {
   const id = `capacity-fault-${++boxes}`;
-  const fault = el('span', { class: 'problem', id, role: 'status' });
+  const fault = el('span', { class: 'offscreen', id, role: 'status' });
+  const name = el('span', { class: 'capacity', text: 'capacity' });
   const judge = () => {
     const text = box.value.trim();
     const value = parseBytes(text, 'gib');
     const wrong = text !== '' && value === null;
     box.setAttribute('aria-invalid', String(wrong));
-    fill(fault, wrong ? 'no size: a number with GiB, MiB or TiB' : '');
+    fill(fault, wrong ? wrongText : '');
+    fill(name, wrong ? 'no size' : 'capacity');
+    box.title = wrong ? wrongText : '';
     return { value, wrong };
   };
   const box = el('input', { type: 'text', placeholder: '80GiB', autocomplete: 'off',
@@ -22,9 +28,10 @@ export function createCapacity(store) {
       input: () => { if (fault.textContent) judge(); },
       change: () => {
         const { value, wrong } = judge();
-        if (!wrong) store.jump({ cap: value });
+        if (wrong) note(wrongText);
+        else store.jump({ cap: value });
       } } });
-  return { node: [el('label', { class: 'choice' }, 'capacity ', box), fault], show: (cap) => {
+  return { node: [el('label', { class: 'choice' }, name, ' ', box), fault], show: (cap) => {
     if (document.activeElement === box || fault.textContent) return;
     box.value = cap ? bytes(cap).replace(/\.00(?= )/, '').replace(' ', '') : '';
   } };

@@ -20,7 +20,7 @@ export function createViews({ store, ask, newAsker, covers, recording, look, com
     subject.of = of;
     store.jump({ view: 'flame' });
   };
-  const capacityBox = () => createCapacity(store);
+  const capacityBox = () => createCapacity(store, status.note);
   const makePlot = (host, options) => createPlot(host, { store, ask, recording, look, stage,
     pointer, travel, settings, status }, options);
   const timeline = (op) => (host) => createTimeline(host, { store, recording,
