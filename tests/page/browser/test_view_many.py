@@ -153,15 +153,41 @@ def test_all_names_who_stands_apart(browser, ranks):
     page.wait("(%s).querySelectorAll('tr[data-row]').length === 8" % VIEW)
     rows = {row[1].split()[1]: row for row in rows_of(page)}
     assert [row[1] for row in rows_of(page)][0] == "rank 3 cuda:0"
-    assert rows["3"][2:6] == ["A", "390.00 MiB", "step 1 backward", "10.00 MiB"]
-    assert rows["3"][8] == "+112.00 MiB" and rows["3"][9] == "The peak is 390.00 MiB at event 5 (30 us)."
-    assert rows["3"][10].startswith("outlier, bounds the job: ")
-    assert rows["0"][8] == "0 B" and rows["0"][10] == ""
-    assert rows["7"][2] == "C" and rows["7"][3].startswith("≥ ") and rows["7"][4:6] == ["cut file", "-"]
-    assert (rows["7"][8], rows["7"][10]) == ("-", "not in the median")
+    assert rows["3"][2] == "390.00 MiBstep 1 backward" and rows["3"][4] == "10.00 MiB"
+    assert rows["3"][3].startswith("The peak is 390.00 MiB at event 5 (30 us). ")
+    assert rows["3"][6] == "+112.00 MiB" and rows["3"][7].startswith("outlier, bounds the job: ")
+    assert rows["3"][8] == "A" and rows["0"][6:8] == ["0 B", ""]
+    assert rows["7"][8] == "C" and rows["7"][2].startswith("\u2265 ") and rows["7"][2].endswith("cut file")
+    assert (rows["7"][4], rows["7"][6], rows["7"][7]) == ("-", "-", "not in the median")
     assert "name of the file" in page.ask("(%s).querySelector('td.name button').title" % VIEW)
     click(page, "#view th button", "unit")
     assert [row[1].split()[1] for row in rows_of(page)] == list("01234567")
+    finished(page)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_what_failed_is_told_without_scrolling_sideways(browser, tmp_path, width):
+    for rank, name in enumerate(("train", "oom", "leak")):
+        (tmp_path / ("rank%d.pickle" % rank)).write_bytes((ROOT / "examples" / (name + ".pickle")).read_bytes())
+    run("view", tmp_path, "-o", tmp_path / "ranks.html", expect=0)
+    page = opened(browser, tmp_path / "ranks.html", "#v=1&view=all")
+    page.send("Emulation.setDeviceMetricsOverride", width=width, height=844, deviceScaleFactor=1, mobile=False)
+    page.wait("(%s).querySelectorAll('tr[data-row]').length === 3" % VIEW)
+    first = rows_of(page)[0]
+    assert first[1] == "rank 1 cuda:0" and first[4] == "short by 656.29 MiB"
+    assert "model.py:22 forward asked for 2.00 GiB" in first[3]
+    box, heads, told = page.ask("""(() => { const box = document.querySelector('.units .rows');
+      const { right } = box.getBoundingClientRect();
+      return [[box.scrollWidth - box.clientWidth, right],
+        [...box.querySelectorAll('thead th')].map((one) => one.getBoundingClientRect().right),
+        [...box.querySelectorAll('.told .problem')].map((one) => one.getBoundingClientRect().right)]; })()""")
+    assert told and max(told) <= box[1] and heads[3] <= box[1]
+    assert width < 1280 or box[0] <= 0
+    high = page.ask("[...document.querySelectorAll('.units tr[data-row]')].map((one) => one.offsetHeight)")
+    assert max(high) - min(high) <= 2, "rows are as high as the table counts them"
+    page.ask("(() => { const box = document.querySelector('#view .tools input, #view .pane:not([hidden]) .bar input');"
+             " box.value = '80GiB'; box.dispatchEvent(new Event('change')); })()")
+    page.wait("[...document.querySelectorAll('.units tr[data-row]')][0].cells[4].textContent.startsWith('55.80 GiB')")
     finished(page)
 
 

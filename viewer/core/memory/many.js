@@ -25,7 +25,7 @@ function verdictOf(ranks, i) {
 
 /**
  * A row for each device of each file: { key, file, dev, name, note, grade, peak, at, capacity,
- * ooms, over (bytes above the median; null: not in it), verdict, cut }.
+ * ooms, short (bytes that the last request lacked; null: none did), over (bytes above the median; null: not in it), verdict, cut }.
  */
 export function unitsOf(head) {
   const { ranks } = head;
@@ -42,7 +42,7 @@ export function unitsOf(head) {
       note: ranked ? `${name}: the rank is that in the name of the file` : name,
       grade: told.trust?.grade ?? null, peak: told.requested?.peak_bytes ?? null,
       at: placeOf(told, unit, cut), capacity: device.capacity_bytes ?? null,
-      ooms: told.oom_events ?? 0,
+      ooms: told.oom_events ?? 0, short: device.oom?.short_by_bytes ?? null,
       over: cut ? null : unit?.over_median_bytes ?? null,
       verdict: unit ? [cut || !unit.whole ? 'not in the median' : '', verdictOf(ranks, i)]
         .filter(Boolean).join(', ') : ranks ? 'holds nothing' : '',

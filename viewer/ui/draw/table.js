@@ -152,11 +152,14 @@ function keepingFocus(body, make) {
 
 /**
  * A table in `host`.  columns: { id, name, number, unit, value(row), text(row), cell(row),
- * sum(total) }, of which id and name must be; options: caption, sort { id, descending }, key(row),
- * pick(row), each(): how high a row is, sorted(sort): who gives the rows gives them in this order.
+ * sum(total) }, of which id and name must be; what is `folded` stands in the cell of another, and
+ * has a column of its own only where rows are saved; options: caption, sort { id, descending },
+ * key(row), pick(row), each(): how high a row is, sorted(sort): who gives the rows gives them in
+ * this order.
  */
 export function createTable(host, given, options) {
-  const columns = given.map(completed);
+  const saved = given.map(completed);
+  const columns = saved.filter(({ folded }) => !folded);
   const head = el('tr');
   const body = el('tbody');
   const foot = el('tfoot');
@@ -211,6 +214,6 @@ export function createTable(host, given, options) {
 
   // What has the focus in a row is lost when the row is made again.
   followSight(box, () => { if (inPlace() !== all.made) draw(); });
-  return { set, draw, choose, node: box, columns, rows: () => all.order,
+  return { set, draw, choose, node: box, columns: saved, rows: () => all.order,
     caption: () => caption.textContent };
 }

@@ -12,6 +12,9 @@ const sparkWidth = 120;
 const sparkHeight = 22;
 const unreadMost = 3;
 
+/** Pixels of a row, of three lines; on a phone of seven, as `.units td` of style.css has them. */
+const rowHigh = () => (matchMedia('(max-width: 700px)').matches ? 134 : 62);
+
 const coverOf = (covers, { file, dev }) => (covers ? covers[file][dev] : null);
 
 /** The largest value of some devices: what their curves share as a scale. */
@@ -28,8 +31,25 @@ function open(store, { file, dev }) {
   store.jump({ file, dev, view: 'stack' });
 }
 
+/** What the capacity leaves of the peak; of a device that ran out, of what it would have needed. */
 function headroom(row) {
-  return row.cap === null || row.peak === null || row.cut ? null : row.cap - row.peak;
+  if (row.cap === null || row.peak === null || row.cut) return null;
+  if (!row.ooms) return row.cap - row.peak;
+  return row.short === null || row.capacity === null ? null : row.cap - row.capacity - row.short;
+}
+
+function headroomCell(row) {
+  const left = headroom(row);
+  if (left === null) return row.ooms ? el('span', { class: 'problem', text: 'ran out' }) : '-';
+  return left < 0 ? el('span', { class: 'problem', text: `short by ${bytes(-left)}` }) :
+    bytes(left);
+}
+
+/** The answer of the report: all of it, as far as the row has room. */
+function answerCell({ answer, detail, wrong }) {
+  return el('div', { class: 'told', title: `${answer} ${detail}` },
+    el('span', { class: wrong ? 'problem' : null, text: answer }), ' ',
+    el('span', { class: 'muted', text: detail }));
 }
 
 /* `ticked` is a list of keys, the older first. */
@@ -42,23 +62,22 @@ function columnsOf(store, ticked, tick, sparkOf) {
         'aria-label': `${row.name} in a diff`, on: { change: () => tick(row.key) } }) },
     { id: 'unit', name: 'unit', name_: true, value: (row) => row.name,
       cell: (row) => button(row.name, () => open(store, row), { class: 'link', title: row.note }) },
-    { id: 'grade', name: 'trust', value: (row) => row.grade, text: (row) => row.grade ?? '-' },
     { id: 'peak', name: 'peak', number: true, unit: 'bytes', value: (row) => row.peak,
-      text: (row) => (row.cut ? '\u2265 ' : '') + (row.peak === null ? '-' : bytes(row.peak)) },
-    { id: 'at', name: 'at', value: (row) => row.at, text: (row) => row.at },
+      cell: (row) => [(row.cut ? '\u2265 ' : '') + (row.peak === null ? '-' : bytes(row.peak)),
+        el('div', { class: 'muted', text: row.at })] },
+    { id: 'at', name: 'at', folded: true },
+    { id: 'answer', name: 'what happened', fixed: true, value: (row) => row.answer || null,
+      cell: answerCell },
+    { id: 'detail', name: 'detail', folded: true, value: (row) => row.detail || null },
+    { id: 'oom', name: 'OOM', folded: true, value: (row) => row.ooms },
     { id: 'headroom', name: 'headroom', number: true, unit: 'bytes', value: headroom,
-      cell: (row) => (headroom(row) < 0 ? signed(headroom(row), 'problem') :
-        headroom(row) === null ? '-' : bytes(headroom(row))) },
-    { id: 'oom', name: 'OOM', number: true, value: (row) => row.ooms,
-      cell: (row) => (row.ooms ?
-        el('span', { class: 'problem', text: `\u25bc ${row.ooms}` }) : '') },
+      cell: headroomCell },
     { id: 'curve', name: 'requested', fixed: true, value: () => null, cell: sparkOf },
     { id: 'over', name: 'vs median', number: true, unit: 'bytes', value: (row) => row.over,
       cell: (row) => signed(row.over, row.over > 0 ? 'grew' : row.over < 0 ? 'shrank' : null) },
-    { id: 'answer', name: 'what happened', fixed: true, value: (row) => row.answer || null,
-      cell: (row) => el('span', { title: row.answer, text: row.answer }) },
     { id: 'verdict', name: 'stands out', fixed: true, value: (row) => row.verdict || null,
-      text: (row) => row.verdict },
+      cell: (row) => el('div', { class: 'told', title: row.verdict, text: row.verdict }) },
+    { id: 'grade', name: 'trust', value: (row) => row.grade, text: (row) => row.grade ?? '-' },
   ];
 }
 
@@ -79,7 +98,7 @@ export function createAll(host, { store, head, look, covers: askCovers, failed, 
   const cap = capacityBox();
   const diff = button('diff the two', () => compare());
   host.append(el('div', { class: 'bar' }, cap.node, diff));
-  const body = el('div', { class: 'pane padded whole', on: { keydown: (event) => {
+  const body = el('div', { class: 'pane padded whole units', on: { keydown: (event) => {
     if (event.key !== 'Enter' || ticked.length < 2 || event.target.matches('button')) return;
     event.stopPropagation();
     compare();
@@ -90,7 +109,7 @@ export function createAll(host, { store, head, look, covers: askCovers, failed, 
     drawCurve(canvas, sparkWidth, sparkHeight, { requested: coverOf(covers, row)?.requested ?? [] },
       top(), look.palette(), row.cut);
     return canvas;
-  }), { caption: 'All devices', key: (row) => row.key });
+  }), { caption: 'All devices', key: (row) => row.key, each: rowHigh });
 
   function tick(key) {
     ticked = ticked.includes(key) ? ticked.filter((one) => one !== key) :
@@ -110,7 +129,8 @@ export function createAll(host, { store, head, look, covers: askCovers, failed, 
     cap.show(state.cap);
     diff.disabled = ticked.length < 2;
     table.set(units.map((unit) => ({ ...unit, cap: state.cap ?? unit.capacity,
-      answer: answerOf(head, unit)?.headline ?? '' })), null,
+      answer: answerOf(head, unit)?.headline ?? '', detail: answerOf(head, unit)?.detail ?? '',
+      wrong: answerOf(head, unit)?.wrong })), null,
       `${state.file}.${state.dev}`, `${units.length} devices of ${head.files.length} file` +
         `${head.files.length > 1 ? 's' : ''}, curves on one scale to ${bytes(top())}` +
         (skew ? `; the largest peak is ${skew.toFixed(2)} \u00d7 the median` : ''));
