@@ -40,13 +40,14 @@ export function byteLabel(value, decimals = 2) {
     .replace('-', '\u2212');
 }
 
-/** Labels with as many digits as tell them apart; `1.33 GiB`, `+8 KiB`, … where these are many. */
+/** Labels with as many digits as tell them apart; where these are many `1.33 GiB`, `+8 KiB`. */
 function byteLabels(values) {
   for (let decimals = 2; decimals <= mostDecimals; decimals++) {
     const labels = values.map((value) => byteLabel(value, decimals));
     if (new Set(labels).size === values.length) return labels;
   }
-  return values.map((value, i) => (i === 0 ? byteLabel(value) : `+${byteLabel(value - values[0])}`));
+  return values.map((value, i) =>
+    (i === 0 ? byteLabel(value) : `+${byteLabel(value - values[0])}`));
 }
 
 /** `1.2 M`, `48 120`; `step`: how fine the neighbours are, `high`: which unit all are told in. */

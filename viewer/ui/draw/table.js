@@ -153,13 +153,14 @@ function keepingFocus(body, make) {
 /**
  * A table in `host`.  columns: { id, name, number, unit, value(row), text(row), cell(row),
  * sum(total) }, of which id and name must be; what is `folded` stands in the cell of another, and
- * has a column of its own only where rows are saved; options: caption, sort { id, descending },
- * key(row), pick(row), each(): how high a row is, sorted(sort): who gives the rows gives them in
- * this order.
+ * has a column of its own only where rows are saved, where what is `unsaved` has none; options:
+ * caption, sort { id, descending }, key(row), pick(row), each(): how high a row is, sorted(sort): who
+ * gives the rows gives them in this order.
  */
 export function createTable(host, given, options) {
-  const saved = given.map(completed);
-  const columns = saved.filter(({ folded }) => !folded);
+  const every = given.map(completed);
+  const columns = every.filter(({ folded }) => !folded);
+  const saved = every.filter(({ unsaved }) => !unsaved);
   const head = el('tr');
   const body = el('tbody');
   const foot = el('tfoot');

@@ -76,6 +76,18 @@ function tagNode({ tags }, i) {
   return el('b', { 'data-tag': '', text: tags.has(i) ? `${tags.get(i)} ` : '' });
 }
 
+/** What a row has no column for, in words. */
+function restOf({ mark: name, peakState, events, duration: time, start, end }) {
+  return [name && shortened(name, 40), `peak at ${eventName(peakState)}`,
+    `${count(events)} events`, duration(time),
+    `from ${bytes(start)} to ${bytes(end)}`].filter(Boolean).join(', ');
+}
+
+function phasesOf({ phases }) {
+  return phases.map(({ name, peak }) => `${shown(name).replaceAll('_', ' ')} ${bytes(peak)}`)
+    .join(', ');
+}
+
 function columnsOf(view) {
   const act = (f) => (row) => () => f(view, row.i);
   const signed = (id, name) => deltaColumn(id, name, (row) => delta(row[id]));
@@ -83,20 +95,18 @@ function columnsOf(view) {
   return [
     { id: 'name', name: 'step', order: (row) => row.i, cell: (row) => [
       el('span', { class: 'curve' }, swatchOf(view, row.i)), tagNode(view, row.i),
-      button(row.name, marks(row), { class: 'link', 'data-step': row.i }), ' ',
+      button(row.name, marks(row), { class: 'link', 'data-step': row.i, title: restOf(row) }), ' ',
       el('span', { class: row.oom ? 'problem' : 'muted', text: whatOf(view.answer, row.i) })] },
     bytesColumn('peak', 'peak'),
-    { id: 'peak_event', name: 'at', number: true, value: (row) => row.peakState - 1,
-      text: (row) => eventName(row.peakState) },
-    bytesColumn('start', 'start'), bytesColumn('end', 'end'),
+    { id: 'peak_event', name: 'at', folded: true, value: (row) => row.peakState - 1 },
+    { ...bytesColumn('start', 'start'), folded: true },
+    { ...bytesColumn('end', 'end'), folded: true },
     signed('growth', 'growth'), signed('sinceLast', 'since the last'),
-    { id: 'events', name: 'events', number: true, text: (row) => count(row.events) },
-    { id: 'duration', name: 'time', number: true, unit: 'us',
-      text: (row) => duration(row.duration) },
-    { id: 'phases', name: 'peaks of its phases', fixed: true, value: (row) => row.phases
-      .map(({ name, peak }) => `${shown(name).replaceAll('_', ' ')} ${bytes(peak)}`).join(', ') },
-    { id: 'mark', name: 'called', cell: (row) =>
-      el('span', { text: shortened(row.mark, 40), title: row.mark }) },
+    { id: 'events', name: 'events', folded: true },
+    { id: 'duration', name: 'time', unit: 'us', folded: true },
+    { id: 'phases', name: 'peaks of its phases', fixed: true, name_: true, value: phasesOf,
+      cell: (row) => el('span', { text: phasesOf(row), title: phasesOf(row) }) },
+    { id: 'mark', name: 'called', folded: true },
     { id: 'zoom', name: '', fixed: true, value: () => null, text: () => '',
       cell: (row) => button('zoom', zooms(row)) },
   ];
