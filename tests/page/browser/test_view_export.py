@@ -103,6 +103,14 @@ def test_svg_of_these_has_pixels_inside_vector_axes(pages, view):
 
 
 @pytest.mark.long
+def test_a_picture_of_a_difference_says_of_what(pages):
+    texts = [node.text for node in svg_of(shown(pages, EXAMPLES / "oom.pickle", "diff")).iter(SVG + "text")]
+    assert "A: oom.pickle cuda:0 at the end of step 2, event 2\u202f912" in texts
+    assert "B: oom.pickle cuda:0 at the peak, event 3\u202f159" in texts
+    at = texts.index("line")
+    assert texts[at:at + 4] == ["line", "A", "B", "change"] and texts[at + 4].startswith("model.py:22 forward")
+
+
 def test_svg_of_groups_is_the_picture(pages):
     """Drawn by the browser, the areas have the colours of the pixels they stand for (lines of a pattern fall elsewhere)."""
     page = shown(pages, EXAMPLES / "train.pickle", "groups")
@@ -128,6 +136,8 @@ def test_rows_as_csv_and_json_are_the_table(pages):
     name, text = saved(page, "Rows: requested", "CSV")
     rows = list(csv.DictReader(io.StringIO(text)))
     assert name == "leak-who.csv" and rows[0]["name"] == "train.py:45 main"
+    assert list(rows[0]) == ["name", "bytes", "share", "count", "largest_bytes", "since", "category"]
+    assert rows[0]["category"] == "unknown" and "activation" in [row["category"] for row in rows]
     assert all(row["bytes"].isdigit() for row in rows)
     peak = run("report", "--json", EXAMPLES / "leak.pickle", expect=0).json()["devices"][0]["requested"]
     assert sum(int(row["bytes"]) for row in rows) == peak["peak_bytes"]

@@ -142,7 +142,8 @@ async function savePicture(exporting, one, times) {
 
 function saveRows(exporting, one, kind) {
   const { recording } = exporting;
-  const rows = one.table.rows();
+  // What is taken out is named by the file's name.
+  const rows = one.table.rows().filter(({ out }) => !out);
   const text = kind === 'csv' ? toCsv(one.table.columns, rows) : toJson(one.table.columns, rows);
   save(new Blob([text], { type: kind === 'csv' ? 'text/csv' : 'application/json' }),
     fileName(recording.fileName(), lacking(exporting, one.name), kind));

@@ -75,7 +75,8 @@ function whoColumns({ store, recording, look, find, peel }) {
       text: (row) => count(row.count), sum: (total) => count(total.count) },
     bytesColumn('largest', 'largest', false),
     eventColumn('since', 'since'),
-    peel.column,
+    { id: 'category', name: 'category', folded: true },
+    { ...peel.column, unsaved: true },
   ];
 }
 

@@ -2,15 +2,16 @@
 import { bytes, count, delta } from '../../core/model/human.js';
 import { pairOf } from '../../core/memory/many.js';
 import { button, choice, el, fill, setOptions } from '../draw/dom.js';
-import { line } from '../draw/draw.js';
+import { align, line } from '../draw/draw.js';
 import { drawCurve } from '../draw/spark.js';
 import { bytesColumn, createTable, deltaColumn, toneOf } from '../draw/table.js';
-import { eventName, shortened, shown, words } from '../draw/text.js';
+import { cutTo, eventName, shortened, shown, words } from '../draw/text.js';
 import { sidesOf } from '../state/compared.js';
 import { derived } from '../state/derived.js';
 import { scaleOf } from './many.js';
 
 const mostDrawn = 60;
+const headHeight = 64;
 const moments = [['before', 'before its peak'], ['peak', 'its peak'], ['end', 'its end'],
   ['cursor', 'the cursor']];
 
@@ -102,18 +103,31 @@ function createBar(host, { head, chosen }, act) {
   return bar;
 }
 
-/** The rows and their sum as a picture: names, both sides, and a bar for the change. */
-function drawingOf(rows, total, palette) {
+/** What stands above the columns of a picture: both sides by name, then what each column is. */
+function drawHeads(g, names, palette) {
+  g.fillStyle = palette.text;
+  align(g, 'left', 'middle');
+  names.forEach((name, i) => g.fillText(`${'AB'[i]}: ${shortened(name, 120)}`, 8, 14 + i * 20));
+  g.fillStyle = palette.muted;
+  g.fillText('line', 8, 54);
+  g.textAlign = 'right';
+  ['A', 'B', 'change'].forEach((name, k) => g.fillText(name, 480 + k * 100, 54));
+  line(g, 8, 64.5, 980, 64.5, palette.line);
+}
+
+/** The rows and their sum as a picture: what is compared, names, both sides, and a bar for the
+ * change. */
+function drawingOf(rows, total, names, palette) {
   const list = [...rows.slice(0, mostDrawn), { name: rows.length > mostDrawn ?
     `sum of ${count(rows.length)} rows` : 'sum', ...total }];
   const most = Math.max(1, ...list.map((row) => Math.abs(row.delta)));
-  return { width: 1000, height: list.length * 20 + 8, draw: (g) => {
-    g.textBaseline = 'middle';
+  return { width: 1000, height: headHeight + list.length * 20 + 8, draw: (g) => {
+    drawHeads(g, names, palette);
     list.forEach((row, i) => {
-      const y = 14 + i * 20;
+      const y = headHeight + 14 + i * 20;
       g.fillStyle = palette.text;
       g.textAlign = 'left';
-      g.fillText(shortened(row.name, 50), 8, y);
+      g.fillText(cutTo(g, row.name, 395), 8, y);
       g.textAlign = 'right';
       [bytes(row.a), bytes(row.b), delta(row.delta)].forEach((text, k) =>
         g.fillText(text, 480 + k * 100, y));
@@ -121,17 +135,25 @@ function drawingOf(rows, total, palette) {
       const w = Math.abs(row.delta) / most * 140;
       if (row.delta) g.fillRect(row.delta > 0 ? 840 : 840 - w, y - 6, w, 12);
     });
-    line(g, 840.5, 4, 840.5, list.length * 20 + 4, palette.control);
+    line(g, 840.5, headHeight + 4, 840.5, headHeight + list.length * 20 + 4, palette.control);
   } };
 }
 
+/** `rank2.pickle cuda:0 at the peak` */
+function placeText(head, { file, dev, words: when }) {
+  const [, name] = sidesOf(head).find(([key]) => key === `${file}.${dev}`);
+  return `${shown(name)} at ${when}`;
+}
+
+/** The same with its event, for a picture, which has no cursor. */
+function endText(head, end) {
+  return `${placeText(head, end)}, ${eventName(end.state)}`;
+}
+
 /** What is compared, in words. */
-function comparedText(head, ends) {
-  const [a, b] = ends;
-  const names = new Map(sidesOf(head));
-  const of = ({ file, dev, words: when }) => `${shown(names.get(`${file}.${dev}`))} at ${when}`;
+function comparedText(head, [a, b]) {
   return a.file === b.file && a.dev === b.dev ? `From ${a.words} (A) to ${b.words} (B).` :
-    `${of(a)} (A) beside ${of(b)} (B).`;
+    `${placeText(head, a)} (A) beside ${placeText(head, b)} (B).`;
 }
 
 /** What is to be said above the rows; `matched` as C matches them. */
@@ -181,7 +203,7 @@ export function createDiff(host, { store, ask, covers, recording, look, compared
     const pair = one ? null : pairOf(head, a, b);
     const answer = await ask('diff', { file: a.file, dev: a.dev, a, b, by: 'line', pair });
     if (!answer || serial !== wanted) return;
-    got = answer;
+    got = { ...answer, names: [a, b].map((end) => endText(head, end)) };
     for (const node of [body, bar.curves, bar.kind.node, bar.net]) node.hidden = same;
     fill(bar.net, `${eventName(a.state)} ${bytes(got.total.a)} \u2192 ${eventName(b.state)} ` +
       `${bytes(got.total.b)}: ${delta(got.total.delta)}`);
@@ -207,5 +229,5 @@ export function createDiff(host, { store, ask, covers, recording, look, compared
     difference();
   }
   return { update, forget: difference.forget, table: () => table,
-    drawing: () => sum && drawingOf(table.rows(), sum, look.palette()) };
+    drawing: () => sum && drawingOf(table.rows(), sum, got.names, look.palette()) };
 }

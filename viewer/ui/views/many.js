@@ -56,7 +56,7 @@ function answerCell({ answer, detail, wrong }) {
 function columnsOf(store, ticked, tick, sparkOf) {
   const signed = (n, tone) => el('span', { class: tone }, n === null ? '-' : delta(n));
   return [
-    { id: 'tick', name: 'diff', fixed: true, value: (row) => ticked().includes(row.key),
+    { id: 'tick', name: 'diff', fixed: true, unsaved: true,
       cell: (row) => el('input', { type: 'checkbox', value: row.key,
         checked: ticked().includes(row.key),
         'aria-label': `${row.name} in a diff`, on: { change: () => tick(row.key) } }) },
@@ -72,7 +72,7 @@ function columnsOf(store, ticked, tick, sparkOf) {
     { id: 'oom', name: 'OOM', folded: true, value: (row) => row.ooms },
     { id: 'headroom', name: 'headroom', number: true, unit: 'bytes', value: headroom,
       cell: headroomCell },
-    { id: 'curve', name: 'requested', fixed: true, value: () => null, cell: sparkOf },
+    { id: 'curve', name: 'requested', fixed: true, unsaved: true, cell: sparkOf },
     { id: 'over', name: 'vs median', number: true, unit: 'bytes', value: (row) => row.over,
       cell: (row) => signed(row.over, row.over > 0 ? 'grew' : row.over < 0 ? 'shrank' : null) },
     { id: 'verdict', name: 'stands out', fixed: true, value: (row) => row.verdict || null,

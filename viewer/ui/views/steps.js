@@ -107,7 +107,7 @@ function columnsOf(view) {
     { id: 'phases', name: 'peaks of its phases', fixed: true, name_: true, value: phasesOf,
       cell: (row) => el('span', { text: phasesOf(row), title: phasesOf(row) }) },
     { id: 'mark', name: 'called', folded: true },
-    { id: 'zoom', name: '', fixed: true, value: () => null, text: () => '',
+    { id: 'zoom', name: '', fixed: true, unsaved: true, value: () => null, text: () => '',
       cell: (row) => button('zoom', zooms(row)) },
   ];
 }
