@@ -105,7 +105,7 @@ def test_svg_of_these_has_pixels_inside_vector_axes(pages, view):
 @pytest.mark.long
 def test_a_picture_of_a_difference_says_of_what(pages):
     texts = [node.text for node in svg_of(shown(pages, EXAMPLES / "oom.pickle", "diff")).iter(SVG + "text")]
-    assert "A: oom.pickle cuda:0 at the end of step 2, event 2\u202f912" in texts
+    assert "A: oom.pickle cuda:0 at the start of step 3, event 2\u202f913" in texts
     assert "B: oom.pickle cuda:0 at the peak, event 3\u202f159" in texts
     at = texts.index("line")
     assert texts[at:at + 4] == ["line", "A", "B", "change"] and texts[at + 4].startswith("model.py:22 forward")

@@ -6,6 +6,8 @@ import { expressionsOf, parse, run } from '../../../viewer/core/memory/query.js'
 
 const SEED = 12;
 const model = makeModel(SEED, { events: 600, before: 10, neverFreed: 0.1 });
+// As decode.js calls them.
+model.head.pools = ['default', 'pool 1'];
 const { alloc } = model;
 const replay = oracle(model);
 const PEAK = 312;
@@ -76,7 +78,6 @@ const TABLE = [
   ['stream:1', (r) => alloc.stream[r] === 1],
   ['stream:7', (r) => alloc.stream[r] === 1],
   ['pool:0', (r) => alloc.pool[r] === 0],
-  ['pool:(0,1)', (r) => alloc.pool[r] === 1],
   ['pool:default', (r) => alloc.pool[r] === 0],
   ['pool:1', (r) => alloc.pool[r] === 1],
   ['pool:"pool 1"', (r) => alloc.pool[r] === 1],

@@ -10,9 +10,9 @@ CHOSEN = ("[...document.querySelectorAll('#view > :not([hidden]) .bar select')].
 
 
 @pytest.mark.parametrize("name, words", [
-    ("oom", "From the end of step 2 (A) to the peak (B)."),
+    ("oom", "From the start of step 3 (A) to the peak (B)."),
     ("train", "From the start of step 2 (A) to the peak (B)."),
-    ("fragmentation", "From the end of step 11 (A) to the peak (B)."),
+    ("fragmentation", "From the start of step 12 (A) to the peak (B)."),
 ])
 def test_one_file_begins_with_what_led_to_its_peak(pages, name, words):
     page = pages(EXAMPLES / (name + ".pickle"), fragment="#v=1&view=diff")

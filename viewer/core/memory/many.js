@@ -25,7 +25,8 @@ function verdictOf(ranks, i) {
 
 /**
  * A row for each device of each file: { key, file, dev, name, note, grade, peak, at, capacity,
- * ooms, short (bytes that the last request lacked; null: none did), over (bytes above the median; null: not in it), verdict, cut }.
+ * ooms, short (bytes that the last request lacked; null: none did), over (bytes above the median;
+ * null: not in it), verdict, cut }.
  */
 export function unitsOf(head) {
   const { ranks } = head;

@@ -6,7 +6,6 @@
 
 import { bornWithin, stepsOf } from './leaks.js';
 import { grouping } from './live.js';
-import { poolName } from '../model/human.js';
 import { known } from '../model/unpack.js';
 import { stepMarks } from './summary.js';
 import { tensorsNamed } from './tensors.js';
@@ -371,17 +370,14 @@ function listTest(run, term, column, names, numbers) {
   return byTable(column, table);
 }
 
-/* A pool by what it is shown as, `default`, `graph 3` or `pool 1, 2`, or by the number in that
- * alone, 0 for the default one; or by its two numbers, as the recording has them. */
-function poolTest(run, { text }, column, pools) {
-  const names = pools.map((pool) => poolName(pool));
+/* A pool by what it is called, `default`, `graph 3` or `pool 1, 2`, or by the number in that, 0 for
+ * the default one. */
+function poolTest({ text }, column, names) {
   const number = /^\d+$/.test(text) ? [text === '0' ? 'default' : '', `graph ${text}`,
     `pool ${text}`] : null;
-  const exact = (i) => names[i] === text || pools[i] === text;
-  const part = (i) => names[i].includes(text) || pools[i].includes(text);
-  const any = names.some((_, i) => exact(i));
-  return byTable(column, Uint8Array.from(names, (name, i) =>
-    Number(number ? number.includes(name) : any ? exact(i) : part(i))));
+  const exact = names.includes(text);
+  return byTable(column, Uint8Array.from(names, (name) =>
+    Number(number ? number.includes(name) : exact ? name === text : name.includes(text))));
 }
 
 function intervalTest({ low, high, lowOpen, highOpen }, value, open = () => false) {
@@ -493,7 +489,7 @@ function testOf(run, term) {
     case 'phase': return listTest(run, term, alloc.phase, head.phases ?? []);
     case 'rule': return listTest(run, term, alloc.rule, head.rules ?? []);
     case 'stream': return listTest(run, term, alloc.stream, head.streams ?? [], true);
-    case 'pool': return poolTest(run, term, alloc.pool, (head.pools ?? []).map(String));
+    case 'pool': return poolTest(term, alloc.pool, head.pools ?? []);
     case 'sure': return (r) => alloc.sure && alloc.sure[r] === term.value + 1;
     case 'size': return intervalTest(term, (r) => alloc.bytes[r]);
     case 'life': return lifeTest(run, term);

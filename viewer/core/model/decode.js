@@ -17,8 +17,8 @@ const COLUMNS = {
   event: { must: ['state', 'kind'], may: ['arg'] },
   oom: { must: ['state'], may: ['bytes', 'free', 'stack'] },
   mark: { must: ['kind', 'first', 'last'], may: ['depth', 'name'] },
-  stack: { must: ['caller', 'frame'], may: ['site', 'culprit', 'line', 'owner', 'op', 'module', 'runs',
-    'innermost', 'called_from'] },
+  stack: { must: ['caller', 'frame'], may: ['site', 'culprit', 'line', 'owner', 'op', 'module',
+    'runs', 'innermost', 'called_from'] },
   frame: { must: ['func', 'file'], may: ['line', 'kind'] },
   string: { must: ['len', 'bytes'], may: [] },
   // What takes no bytes is there without the rest where a page goes without names.

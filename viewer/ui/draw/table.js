@@ -154,13 +154,12 @@ function keepingFocus(body, make) {
  * A table in `host`.  columns: { id, name, number, unit, value(row), text(row), cell(row),
  * sum(total) }, of which id and name must be; what is `folded` stands in the cell of another, and
  * has a column of its own only where rows are saved, where what is `unsaved` has none; options:
- * caption, sort { id, descending }, key(row), pick(row), each(): how high a row is, sorted(sort): who
- * gives the rows gives them in this order.
+ * caption, sort { id, descending }, key(row), pick(row), each(): how high a row is,
+ * sorted(sort): who gives the rows gives them in this order.
  */
 export function createTable(host, given, options) {
   const every = given.map(completed);
   const columns = every.filter(({ folded }) => !folded);
-  const saved = every.filter(({ unsaved }) => !unsaved);
   const head = el('tr');
   const body = el('tbody');
   const foot = el('tfoot');
@@ -215,6 +214,6 @@ export function createTable(host, given, options) {
 
   // What has the focus in a row is lost when the row is made again.
   followSight(box, () => { if (inPlace() !== all.made) draw(); });
-  return { set, draw, choose, node: box, columns: saved, rows: () => all.order,
-    caption: () => caption.textContent };
+  return { set, draw, choose, node: box, rows: () => all.order,
+    columns: every.filter(({ unsaved }) => !unsaved), caption: () => caption.textContent };
 }

@@ -71,8 +71,7 @@ export function createSearch({ store, ask, recording, goTo, pin, status }) {
     const { query, at, by, without } = store.get();
     const serial = ++wanted;
     if (!query) {
-      fill(said);
-      box.setAttribute('aria-invalid', 'false');
+      refuse('');
       last = null;
       return;
     }
@@ -104,11 +103,10 @@ export function createSearch({ store, ask, recording, goTo, pin, status }) {
   }, () => visit(0));
 
   /** Says what is wrong with what was typed, or takes back what was said. */
-  function refuse(why) {
-    wanted++;
+  const refuse = (why) => {
     fill(said, why);
     box.setAttribute('aria-invalid', String(why !== ''));
-  }
+  };
 
   hear(box, { store, recording, goTo, find, visit, refuse });
 

@@ -156,6 +156,12 @@ function comparedText(head, [a, b]) {
     `${placeText(head, a)} (A) beside ${placeText(head, b)} (B).`;
 }
 
+/** `event 3 18.00 GiB → event 9 22.20 GiB: +4.20 GiB` */
+function netText(total, a, b) {
+  return `${eventName(a.state)} ${bytes(total.a)} \u2192 ${eventName(b.state)} ` +
+    `${bytes(total.b)}: ${delta(total.delta)}`;
+}
+
 /** What is to be said above the rows; `matched` as C matches them. */
 function howOf(rows, matched, compared) {
   return [compared, rows.every(isSame) ? noChange : '', matched ? '' :
@@ -205,8 +211,7 @@ export function createDiff(host, { store, ask, covers, recording, look, compared
     if (!answer || serial !== wanted) return;
     got = { ...answer, names: [a, b].map((end) => endText(head, end)) };
     for (const node of [body, bar.curves, bar.kind.node, bar.net]) node.hidden = same;
-    fill(bar.net, `${eventName(a.state)} ${bytes(got.total.a)} \u2192 ${eventName(b.state)} ` +
-      `${bytes(got.total.b)}: ${delta(got.total.delta)}`);
+    fill(bar.net, netText(got.total, a, b));
     bar.how.classList.toggle('muted', !same);
     fill(bar.how, same ? oneMoment : howOf(got.rows, one || pair,
       comparedText(head, [a, b])));
@@ -221,8 +226,7 @@ export function createDiff(host, { store, ask, covers, recording, look, compared
     const { a, b, atA, atB, marks } = compared.of();
     setOptions(bar.a.select, bar.sides, a);
     setOptions(bar.b.select, bar.sides, b);
-    setOptions(bar.chosen[1].select, moments, atA);
-    setOptions(bar.chosen[3].select, moments, atB);
+    [atA, atB].forEach((at, i) => setOptions(bar.chosen[2 * i + 1].select, moments, at));
     fill(bar.marks, marks ? 'leave the marks A and B' : 'marks A and B');
     for (const one of bar.chosen) one.select.disabled = Boolean(marks);
     bar.flame.hidden = !recording.cover().has.stacks;
