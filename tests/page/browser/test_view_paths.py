@@ -172,10 +172,10 @@ def test_what_changed_between_steps(visit, hand):
     assert a < b
     net = total(who.page, "#range")
     listed = rows(who.page, "#range")
-    assert any("grew" in row[3] for row in listed) and any(".py:" in row[0] for row in listed)
-    assert abs(size(net[2]) - size(net[1]) - size(net[3])) < 2**25
-    delta = sum(size(row[3].rsplit(" ", 1)[0]) for row in listed)
-    assert abs(delta - size(net[3])) < len(listed) * 2**17
+    assert any(row[1].startswith("+") for row in listed) and any(".py:" in row[0] for row in listed)
+    assert abs(size(net[3]) - size(net[2]) - size(net[1])) < 2**25
+    delta = sum(size(row[1]) for row in listed)
+    assert abs(delta - size(net[1])) < len(listed) * 2**17
     head = plain(who.page.text("#range h2"))
     assert "event %d" % (a - 1) in head and "event %d" % (b - 1) in head
 
