@@ -8,14 +8,13 @@ import { following } from './state/derived.js';
 import { createHolders } from './state/holders.js';
 import { createLook } from './state/look.js';
 import { createOpening, limitsOf } from './state/opening.js';
-import { createPlace } from './state/place.js';
+import { createPlace, firstPlace } from './state/place.js';
 import { createPointer } from './state/pointer.js';
 import { createRecording, noCover } from './state/recording.js';
 import { createSettings } from './state/settings.js';
 import { createStage } from './state/stage.js';
 import { createStatus } from './state/status.js';
 import { createStore, firstState } from './state/store.js';
-import { firstPlace } from './state/told.js';
 import { createTravel } from './state/travel.js';
 import { hearKeys } from './parts/actions.js';
 import { createCard } from './parts/card.js';
@@ -26,14 +25,15 @@ import { createHeader } from './parts/header.js';
 import { createHelp } from './parts/help.js';
 import { createOom } from './parts/oom.js';
 import { createOverview } from './parts/overview.js';
-import { createRange, createWho } from './parts/panels.js';
 import { createPeel } from './parts/peel.js';
 import { createPrinting } from './parts/print.js';
+import { createRange } from './parts/range.js';
 import { createReadout } from './parts/readout.js';
 import { createSearch } from './parts/search.js';
 import { createShare } from './parts/share.js';
 import { setSplitters } from './parts/splitters.js';
 import { drawTabs } from './parts/tabs.js';
+import { createWho } from './parts/who.js';
 import { createViews } from './views/views.js';
 
 /**
@@ -53,7 +53,7 @@ function createState(head, engine, link, later) {
   };
   const look = createLook();
   const status = createStatus({ store, recording, look, holding: () => holders.live(),
-    hovering: () => pointer.hovering(), happened: () => later.film.said() });
+    hovering: () => pointer.hovering(), happened: () => later.film.sentenceAtCursor() });
   const stage = createStage({ store, recording, note: status.note, drawTabs,
     make: (id, host) => later.views.make(id, host),
     pictured: () => {

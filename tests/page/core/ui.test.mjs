@@ -14,9 +14,10 @@ import { bandsOf, columnOf, placeIn, runsOf } from '../../../viewer/ui/draw/pict
 import { foldStack, stackText } from '../../../viewer/ui/parts/details.js';
 import { editorLink } from '../../../viewer/ui/parts/editor.js';
 import { fileName } from '../../../viewer/ui/parts/export.js';
-import { quoted, toggled } from '../../../viewer/ui/parts/peel.js';
+import { quoted } from '../../../viewer/ui/draw/shell.js';
+import { toggled } from '../../../viewer/ui/parts/peel.js';
 import { sourcesOf } from '../../../viewer/ui/state/recording.js';
-import { findingsOf, placeOf } from '../../../viewer/ui/state/told.js';
+import { findingsOf, placeOf } from '../../../viewer/ui/state/report.js';
 import { fadedFor, slotsOf } from '../../../viewer/ui/draw/colours.js';
 import { makeInks, paintPicture } from '../../../viewer/ui/draw/paint.js';
 import { inkOf, toned } from '../../../viewer/ui/draw/tones.js';

@@ -18,7 +18,7 @@ export function refusedAt({ oom, stack, string }, i) {
 
 /** eventsAround, where rows say `name` of the tensor, `line` and `category` too: of a free those of
  * what was freed; '' where there is none.  Of a failed request also what was `free`. */
-export function toldEvents(d, p, n) {
+export function eventsWithLines(d, p, n) {
   const { model } = d;
   const lines = d.grouping('line');
   const categories = d.grouping('category');
@@ -78,12 +78,12 @@ function usedIn(model, { ranges }, placed, p, find) {
   return used;
 }
 
-/** toldEvents, each with `segment`: { base, bytes, free } after it, bytes 0 where it is gone; null
+/** eventsWithLines, each with `segment`: { base, bytes, free } after it, bytes 0 where it is gone; null
  * where none is known. */
 export function* momentsWork(d, p, n) {
   const { model } = d;
   const find = rangeFinder(model);
-  const told = toldEvents(d, p, n);
+  const told = eventsWithLines(d, p, n);
   yield;
   const placed = told.length && model.alloc.lane ?
     placedRows(model, told[0].state, told.at(-1).state) : [];

@@ -3,7 +3,7 @@
 import { adjustAt, at, heldState, leastAdjust, requestedOf, windowOf } from './curves.js';
 import { answers } from './answers.js';
 import { eventsAround, mapExtent, mapRowsWork, mapWork, segmentsAt } from './address.js';
-import { changedBar, momentsWork, toldEvents } from './moments.js';
+import { changedBar, momentsWork, eventsWithLines } from './moments.js';
 import { churnColumns, bornIn, survivors } from './range.js';
 import { diffRows, matched } from './diff.js';
 import { expressionsOf, parse, run, talliedBy } from './query.js';
@@ -465,7 +465,7 @@ export function createPictureOps(match = matchStrings) {
     groups: searching(groups),
     map: searching(map),
     state: segments,
-    events: (d, { state, n }) => ({ state, rows: toldEvents(d, state, n) }),
+    events: (d, { state, n }) => ({ state, rows: eventsWithLines(d, state, n) }),
     moments,
     tree: (d, args, other) => (args.of === 'diff' ? treeDiffed(args, other) :
       searching(tree)(d, args)),

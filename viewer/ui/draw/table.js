@@ -168,13 +168,13 @@ export function createTable(host, given, options) {
     'aria-label': options.caption },
     el('table', null, caption, el('thead', null, head), body, foot));
   const all = { rows: [], order: [], total: null, sort: options.sort || null, chosen: null,
-    made: '' };
+    rowsMade: '' };
   const each = options.each ?? (() => rowHeight);
   const inPlace = () => madeRows(box, all.order.length, each()).join();
   host.append(box);
 
   function draw() {
-    all.made = inPlace();
+    all.rowsMade = inPlace();
     keepingFocus(body, () => fill(body, rowsInSight(box, all.order.length, columns.length,
       (i) => rowNode(all.order[i], columns, options, all.chosen), each())));
   }
@@ -213,7 +213,7 @@ export function createTable(host, given, options) {
   }
 
   // What has the focus in a row is lost when the row is made again.
-  followSight(box, () => { if (inPlace() !== all.made) draw(); });
+  followSight(box, () => { if (inPlace() !== all.rowsMade) draw(); });
   return { set, draw, choose, node: box, rows: () => all.order,
     columns: every.filter(({ unsaved }) => !unsaved), caption: () => caption.textContent };
 }

@@ -1,12 +1,12 @@
 // actions.js - what the keys do, one function per action of the table in keys.js.
 import { byId } from '../draw/dom.js';
 import { columnOf } from '../draw/picture.js';
+import { nextGrouping } from '../state/groupings.js';
 import { actionOf, widgets } from '../state/keys.js';
 import { marked } from '../state/marks.js';
 import { panned, revealed, zoomed, zoomedY } from '../state/span.js';
 import { stackText } from './details.js';
 import { nextList } from './listing.js';
-import { nextGrouping } from './panels.js';
 
 const factor = 1.5;
 const places = ['top', 'overview', 'view', 'card', 'details', 'who', 'film'];

@@ -3,8 +3,9 @@ import { bytes } from '../../core/model/human.js';
 import { button, byId, el, fill } from '../draw/dom.js';
 import { shown, words } from '../draw/text.js';
 import { derived } from '../state/derived.js';
+import { lacksOf } from '../state/lacks.js';
+import { answerOf, findingsOf } from '../state/report.js';
 import { lineTerm } from '../state/terms.js';
-import { answerOf, findingsOf, lacksOf } from '../state/told.js';
 
 const marks = { problem: '\u25bc', advice: '\u25b8', note: '\u00b7' };
 
@@ -13,8 +14,8 @@ function lineIn({ detail, line }, oom) {
   return [line, oom?.site].find((one) => one && detail.includes(shown(one)));
 }
 
-/** A text in which the name of a line finds what the line allocated; in a sentence of the report the
- * name is escaped. */
+/** A text in which the name of a line finds what the line allocated; in sentences of the report
+ * names are escaped. */
 function withLine(text, line, sourceOf, find) {
   const name = shown(line ?? '');
   const at = name ? text.indexOf(name) : -1;

@@ -1,11 +1,11 @@
 // details.js - one allocation: what it is, how long it lives, and the stack that made it.
 import { bytes, count, duration, exactBytes } from '../../core/model/human.js';
 import { button, el, fill } from '../draw/dom.js';
+import { quotedFile } from '../draw/shell.js';
 import { drawCurve } from '../draw/spark.js';
 import { baseName, lifeName, shown, words } from '../draw/text.js';
 import { derived } from '../state/derived.js';
 import { termOf } from '../state/terms.js';
-import { quotedFile } from './peel.js';
 import { lineOf, sourceNode } from './readout.js';
 import { editorLink } from './editor.js';
 

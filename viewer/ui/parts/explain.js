@@ -3,10 +3,10 @@ import { button, el } from '../draw/dom.js';
 
 /** A `?` button that unfolds one sentence after its heading. */
 export function explainButton(text) {
-  const told = el('span', { class: 'muted', hidden: true, text });
+  const words = el('span', { class: 'muted', hidden: true, text });
   const ask = button('?', () => {
-    told.hidden = !told.hidden;
-    ask.setAttribute('aria-expanded', told.hidden ? 'false' : 'true');
+    words.hidden = !words.hidden;
+    ask.setAttribute('aria-expanded', words.hidden ? 'false' : 'true');
   }, { 'aria-label': 'what is this', 'aria-expanded': 'false' });
-  return [ask, told];
+  return [ask, words];
 }

@@ -6,8 +6,8 @@ import { framed } from '../draw/frame.js';
 import { createSvg } from '../draw/svg.js';
 import { baseName, groupText, momentName, shown, withoutText } from '../draw/text.js';
 import { plainBy } from '../state/holders.js';
-import { answerOf } from '../state/told.js';
-import { foundOf } from './panels.js';
+import { answerOf } from '../state/report.js';
+import { foundOf } from './who.js';
 import { toCsv, toJson } from './rows.js';
 
 /** Groups that the legend of a picture names. */
@@ -123,19 +123,19 @@ async function savePicture(exporting, one, times) {
   const plot = times > 1 && stage.plot();
   if (plot) await plot.sharpen(times);
   const drawn = drawing();
-  const made = drawn && framed(drawn, frameOf(exporting, one),
+  const picture = drawn && framed(drawn, frameOf(exporting, one),
     { palette: look.palette(), patterns: store.get().patterns });
   if (plot) plot.refresh();
   const { ground } = look.palette();
   const name = recording.fileName();
-  if (!made) status.note('the picture is still being made');
+  if (!picture) status.note('the picture is still being made');
   else if (times === 0) {
     const title = `vramscope: ${id} of ${name}` +
       (left.has(id) ? withoutText(store.get().without, ', ') : '');
-    save(new Blob([svgOf(made, shown(title), ground)], { type: 'image/svg+xml' }),
+    save(new Blob([svgOf(picture, shown(title), ground)], { type: 'image/svg+xml' }),
       fileName(name, lacking(exporting, id), 'svg'));
   } else {
-    canvasOf(made, times, ground).toBlob((blob) => save(blob,
+    canvasOf(picture, times, ground).toBlob((blob) => save(blob,
       fileName(name, lacking(exporting, id), 'png')), 'image/png');
   }
 }

@@ -16,9 +16,9 @@ const pace = 300;
 function refusedStates(recording) {
   const cover = recording.cover();
   const { oom } = recording.device();
-  const told = oom ? [oom.event + 1] : [];
+  const last = oom ? [oom.event + 1] : [];
   const [from, past] = windowOf(cover);
-  return (cover.complete === false ? told : cover.ooms.map(({ state }) => state))
+  return (cover.complete === false ? last : cover.ooms.map(({ state }) => state))
     .filter((p) => p >= from && p < past);
 }
 
@@ -144,7 +144,7 @@ function listen(film) {
 }
 
 /** What happened where the cursor stands, to be said. */
-function said({ rows, store }) {
+function sentenceAtCursor({ rows, store }) {
   const event = rows.find(({ state }) => state === store.get().at);
   return event ? sentenceOf(event) : '';
 }
@@ -167,5 +167,5 @@ export function createFilm(host, { store, newAsker, recording, travel, list }) {
     film.play), film.cells);
   listen(film);
   return { update: () => update(film), toggle: () => toggle(film), stop: () => stop(film),
-    said: () => said(film), isShown: () => !host.hidden };
+    sentenceAtCursor: () => sentenceAtCursor(film), isShown: () => !host.hidden };
 }

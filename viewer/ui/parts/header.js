@@ -3,7 +3,7 @@ import { bytes, count } from '../../core/model/human.js';
 import { button, byId, choice, el, fill, setOptions } from '../draw/dom.js';
 import { shown, shortened, words } from '../draw/text.js';
 import { ofMany } from '../state/catalogue.js';
-import { toldOf, trustOf } from '../state/told.js';
+import { reportOf, trustOf } from '../state/report.js';
 
 const windows = {
   complete: 'complete', late_start: 'starts mid-run', overflowed: 'overwritten at the start',
@@ -41,7 +41,7 @@ function drawDevices(head, state, choose, chooseAll) {
   const list = devices.map((device, i) => ({ name: device.name,
     // Of one event alone the report tells of what it left.
     final: device.traced === false && device.states > 1,
-    ...toldOf(head, state.file, i), on: !all && i === state.dev }));
+    ...reportOf(head, state.file, i), on: !all && i === state.dev }));
   fill(byId('devices'), devices.length > mostChips ?
     choice('', list.map((one, i) => [String(i), `${one.name} ${peakOf(one)}` +
       (one.oom_events ? ' \u25bc OOM' : '')]), String(state.dev), (i) => choose(Number(i))).node :

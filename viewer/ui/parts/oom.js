@@ -32,12 +32,12 @@ function columnsOf(about) {
     column('servable', 'the largest request that needs no new memory')];
 }
 
-function placesTable(told) {
-  const rows = placesOf(told);
+function placesTable(last) {
+  const rows = placesOf(last);
   if (!rows.length) return null;
   const node = el('div');
   const sum = (id) => rows.reduce((n, row) => n + (row[id] || 0), 0);
-  createTable(node, columnsOf(told.exact ? '' : '~'), { caption: 'Free memory, by pool and stream',
+  createTable(node, columnsOf(last.exact ? '' : '~'), { caption: 'Free memory, by pool and stream',
     sort: { id: 'stranded', descending: true } })
     .set(rows, { label: 'all', free: sum('free'), stranded: sum('stranded') });
   return node;
@@ -52,8 +52,8 @@ function testsOf({ tests }, about) {
         text: test.bytes === null ? '-' : about + bytes(test.bytes) }))))));
 }
 
-function numbersOf(told, about) {
-  return figures.map(([id, name]) => [name, told[id + '_bytes'], id])
+function numbersOf(last, about) {
+  return figures.map(([id, name]) => [name, last[id + '_bytes'], id])
     .filter(([, value, id]) => value !== null && (value > 0 || id === 'device_free'))
     .map(([name, value, id]) => `${name} ${['request', 'device_free'].includes(id) ? '' : about}` +
       bytes(value)).join(' \u00b7 ');
@@ -77,36 +77,36 @@ function askedBy({ line, bytes: size }) {
 }
 
 /** The last failure, of which all is known. */
-function wholeOf(told, find) {
-  const about = told.exact ? '' : '~';
-  return [el('p', null, el('strong', { text: told.text })), holdersOf(told, find),
-    placesTable(told),
-    el('p', { text: numbersOf(told, about) }),
-    el('p', { class: 'muted', text: `sure: ${told.sure}` }),
-    told.what_if && el('p', { class: 'muted', text: `what if: ${told.what_if}` }),
-    testsOf(told, about)];
+function wholeOf(last, find) {
+  const about = last.exact ? '' : '~';
+  return [el('p', null, el('strong', { text: last.text })), holdersOf(last, find),
+    placesTable(last),
+    el('p', { text: numbersOf(last, about) }),
+    el('p', { class: 'muted', text: `sure: ${last.sure}` }),
+    last.what_if && el('p', { class: 'muted', text: `what if: ${last.what_if}` }),
+    testsOf(last, about)];
 }
 
 /** An earlier failure: what the recording itself says of it. */
-function partOf(oom, told, { recording, goTo }) {
-  const found = told && told.earlier.find(({ event }) => event === oom.state - 1);
+function partOf(oom, last, { recording, goTo }) {
+  const found = last && last.earlier.find(({ event }) => event === oom.state - 1);
   return [el('p', { text: `${oom.bytes === null ? '-' : bytes(oom.bytes)} requested, ` +
     `${oom.free === null ? '-' : bytes(oom.free)} free on the card` +
     (found && found.verdict ? `: ${words(found.verdict)}` : '') }),
-  told && button(`the last of ${count(recording.cover().ooms.length)}: ` +
-    eventName(told.event + 1), () => goTo(told.event + 1))];
+  last && button(`the last of ${count(recording.cover().ooms.length)}: ` +
+    eventName(last.event + 1), () => goTo(last.event + 1))];
 }
 
 function show(host, panel, oom) {
   const { store, recording, find } = panel;
-  const told = recording.device().oom;
-  const last = told && told.event + 1 === oom.state;
+  const last = recording.device().oom;
+  const isLast = last && last.event + 1 === oom.state;
   const map = recording.views().some(({ id }) => id === 'map');
   fill(host, el('h2', null, `Out of memory: ${eventName(oom.state)}`, explainButton('What ' +
     '`vramscope oom` says of it. Who held the memory stands below. Stranded is free memory that ' +
     'its neighbours keep from being returned; servable the largest request that needs no new ' +
     'memory.'), map && button('map', () => store.jump({ view: 'map' }))),
-  askedBy(oom), last ? wholeOf(told, find) : partOf(oom, told, panel),
+  askedBy(oom), isLast ? wholeOf(last, find) : partOf(oom, last, panel),
   el('h3', { text: 'The last events' }), panel.events);
 }
 

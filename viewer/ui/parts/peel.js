@@ -1,12 +1,13 @@
 // peel.js - takes groups out of the picture: buttons in Who, and under it what the peak would be.
 import { bytes, count } from '../../core/model/human.js';
 import { button, el, fill } from '../draw/dom.js';
+import { quoted, quotedFile } from '../draw/shell.js';
 import { eventName, groupText, withoutText } from '../draw/text.js';
 import { derived } from '../state/derived.js';
 import { plainBy } from '../state/holders.js';
+import { gradeOf } from '../state/report.js';
 import { isPart } from '../state/span.js';
 import { ownName } from '../state/terms.js';
-import { gradeOf } from '../state/told.js';
 
 const named = 3;
 
@@ -15,16 +16,6 @@ export function toggled(without, by, name) {
   const names = without && without.by === by ? without.names : [];
   const next = names.includes(name) ? names.filter((one) => one !== name) : [...names, name];
   return next.length ? { by, names: next } : null;
-}
-
-/** The name of a file in a command, which is no option whatever it begins with. */
-export function quotedFile(name) {
-  return quoted(name.startsWith('-') ? './' + name : name);
-}
-
-/** A word of a command as a shell reads it. */
-export function quoted(text) {
-  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll('\'', '\'\\\'\'')}'`;
 }
 
 /** The command that gives the same peak, or null: it knows no page of some events.  Of its lines

@@ -11,10 +11,10 @@ function field(place, name, what, text) {
 function open({ place, recording }) {
   const dialog = byId('dialog');
   const { fragment, whole } = place.address();
-  const said = location.protocol === 'file:' ? 'Send the file of this page, then append this to ' +
+  const words = location.protocol === 'file:' ? 'Send the file of this page, then append this to ' +
     'its address, wherever it lies then:' : 'Append this to the address of the page:';
   fill(dialog, el('h2', { text: `Share what is on screen of ${recording.fileName()}` }),
-    el('p', { text: said }), field(place, 'end of the address', 'end of the address', fragment),
+    el('p', { text: words }), field(place, 'end of the address', 'end of the address', fragment),
     el('p', { text: 'For yourself, the whole link (Shift+C copies it):' }),
     field(place, 'whole link', 'link', whole),
     el('div', { class: 'buttons' }, button('close', () => dialog.close())));

@@ -1,7 +1,7 @@
 // holders.js - asks who holds the memory: at the cursor to list them, at the peak to colour them.
 import { slotsOf } from '../draw/colours.js';
 import { derived } from './derived.js';
-import { answerOf } from './told.js';
+import { answerOf } from './report.js';
 
 /** A grouping as the engine knows it: time of birth is one of colours only. */
 export function plainBy(by) {

@@ -6,7 +6,7 @@ import { noCover } from './recording.js';
 import { plainBy, subjectOf } from './holders.js';
 import { isPart } from './span.js';
 import { firstState } from './store.js';
-import { answerOf, hasNoStart, isCut } from './told.js';
+import { answerOf, hasNoStart, isCut } from './report.js';
 
 /** What a file without a device has no use for. */
 const ofDevices = ['work', 'status', 'find', 'show-report', 'show-export'];

@@ -1,6 +1,7 @@
 // place.js - the address of the page, whose fragment holds the state: written, read, copied.
 import { copyText } from '../draw/dom.js';
 import { closedReason } from './catalogue.js';
+import { reportOf } from './report.js';
 import { firstState } from './store.js';
 
 /** Browsers refuse to change an address often; the strictest, a hundred times in 30 seconds. */
@@ -108,6 +109,18 @@ function address(place) {
   write(place);
   flush(place);
   return { fragment: location.hash, whole: location.href };
+}
+
+/** Where a page without a link begins: the device where a request failed, else that with the
+ * highest peak; with many files on all of them. */
+export function firstPlace(head) {
+  const all = head.files.flatMap((file, f) => file.devices.map((_, dev) => {
+    const { oom_events: ooms, requested } = reportOf(head, f, dev);
+    return { file: f, dev, rank: [Boolean(ooms), requested?.peak_bytes ?? -1] };
+  }));
+  all.sort(({ rank: [a, x] }, { rank: [b, y] }) => b - a || y - x);
+  const { file, dev } = all[0] ?? { file: 0, dev: 0 };
+  return head.files.length > 1 ? { file, dev, view: 'all' } : { file, dev };
 }
 
 /** `link`: { write(state), read(fragment) } of link.js, or null. */

@@ -3,7 +3,7 @@ import { bytes, count, duration } from '../../core/model/human.js';
 import { byId } from '../draw/dom.js';
 import { groupText, lifeName, momentName, shown, tensorText, withoutText,
   words } from '../draw/text.js';
-import { gradeOf } from './told.js';
+import { gradeOf } from './report.js';
 
 /** Milliseconds from one saying to the next. */
 const between = 500;

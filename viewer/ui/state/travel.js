@@ -2,7 +2,7 @@
 import { windowOf } from '../../core/memory/curves.js';
 import { eventName } from '../draw/text.js';
 import { revealed } from './span.js';
-import { placeOf } from './told.js';
+import { placeOf } from './report.js';
 
 /** The nearest state that can be shown; says so where it is another. */
 function heldAt({ store, note }, p) {

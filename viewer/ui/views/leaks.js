@@ -4,9 +4,9 @@ import { button, el, fill } from '../draw/dom.js';
 import { bytesColumn, createTable } from '../draw/table.js';
 import { groupText, words } from '../draw/text.js';
 import { derived } from '../state/derived.js';
+import { findingsOf } from '../state/report.js';
 import { isPart } from '../state/span.js';
 import { lineTerm } from '../state/terms.js';
-import { findingsOf } from '../state/told.js';
 
 // So many bars can be told apart; the head has no more of them.
 const barsMost = 24;

@@ -6,7 +6,7 @@ import { drawCurve } from '../draw/spark.js';
 import { createTable } from '../draw/table.js';
 import { shown } from '../draw/text.js';
 import { derived } from '../state/derived.js';
-import { answerOf } from '../state/told.js';
+import { answerOf } from '../state/report.js';
 
 const sparkWidth = 120;
 const sparkHeight = 22;

@@ -6,8 +6,8 @@ import { align, line } from '../draw/draw.js';
 import { bytesColumn, createTable } from '../draw/table.js';
 import { shown } from '../draw/text.js';
 import { derived } from '../state/derived.js';
+import { groupingsOf } from '../state/groupings.js';
 import { plainBy } from '../state/holders.js';
-import { groupingsOf } from '../parts/panels.js';
 import { segmentOf } from './allocator.js';
 
 /** What the centre of a pixel is; PLACE of core/memory/address.js. */

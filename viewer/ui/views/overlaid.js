@@ -119,11 +119,12 @@ export function drawAll(g, answer, { y, box, palette, capacity }) {
 export function drawLoud(g, answer, { y, box, palette, current, tags }) {
   const { steps, columns, outlier } = answer;
   const scale = yScale(y, box);
-  const isTold = (i) => steps[i].oom || outlier?.step === i;
-  const loud = [...steps.keys()].filter((i) => i !== current && (tags.has(i) || isTold(i)));
+  const isNamed = (i) => steps[i].oom || outlier?.step === i;
+  const loud = [...steps.keys()].filter((i) => i !== current && (tags.has(i) || isNamed(i)));
   if (current >= 0) loud.push(current);
   const named = loud.map((i) => ({ i, name: [tags.get(i), shortened(steps[i].name, 24)]
-    .filter(Boolean).join(' '), colour: isTold(i) ? colourOf(answer, i, palette) : palette.text }));
+    .filter(Boolean).join(' '),
+  colour: isNamed(i) ? colourOf(answer, i, palette) : palette.text }));
   for (const { i, colour } of named) {
     drawCurve(g, steps[i].curve, columns, scale, box, colour, i === current ? 2.5 : 2);
   }

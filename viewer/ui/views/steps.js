@@ -28,7 +28,7 @@ function whatOf({ steps, outlier }, i) {
 }
 
 /** All of a step in words. */
-function said(answer, i) {
+function sentenceOf(answer, i) {
   const step = answer.steps[i];
   return [`${nameOf(step)}: peak ${bytes(step.peak)} at ${eventName(step.peakState)}`,
     `${bytes(step.start)} at its start, ${delta(step.growth)} at its end`, whatOf(answer, i)]
@@ -138,7 +138,7 @@ function lookAt(view, i) {
   view.current = i;
   view.drawOver();
   markRows(view);
-  view.status.say(i < 0 ? '' : said(view.answer, i));
+  view.status.say(i < 0 ? '' : sentenceOf(view.answer, i));
 }
 
 /* The rows stay, as one of them may have the focus, and a press that begins on one ends on it. */
@@ -168,7 +168,7 @@ function hearKey(view, event) {
   else if (key === 'f') zoom(view, view.current);
   else {
     lookAt(view, to);
-    view.status.speak(() => said(view.answer, to));
+    view.status.speak(() => sentenceOf(view.answer, to));
   }
 }
 

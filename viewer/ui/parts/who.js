@@ -1,31 +1,18 @@
-// panels.js - beside the picture: who holds the memory, which is its legend, and the range.
-import { GROUPINGS } from '../../core/memory/live.js';
-import { bytes, count, delta, duration, ratio, share } from '../../core/model/human.js';
-import { button, choice, el, fill, setOptions } from '../draw/dom.js';
+// who.js - who holds the memory at the cursor, which is the legend of the picture.
+import { bytes, count, ratio, share } from '../../core/model/human.js';
+import { button, choice, el, setOptions } from '../draw/dom.js';
 import { paintMatch, paintSwatch } from '../draw/paint.js';
-import { bytesColumn, createTable, deltaColumn, eventColumn, rowHeight,
-  toneOf } from '../draw/table.js';
-import { eventName, groupText, momentName, withoutText, words } from '../draw/text.js';
-import { derived } from '../state/derived.js';
+import { bytesColumn, createTable, eventColumn, rowHeight } from '../draw/table.js';
+import { momentName, withoutText, words } from '../draw/text.js';
+import { groupingsOf } from '../state/groupings.js';
 import { plainBy } from '../state/holders.js';
 import { termOf } from '../state/terms.js';
 import { explainButton } from './explain.js';
+import { groupButton } from './group.js';
 import { createListing } from './listing.js';
 
 /** The height of a row of Who where it is narrow. */
 const twoLines = 38;
-
-const groupings = [...GROUPINGS.map((by) => [by, by]), ['birth', 'time of birth']];
-
-/** The groupings that a recording can be split by, as options of a list box. */
-export function groupingsOf(cover) {
-  return groupings.filter(([id]) => cover.by.includes(id));
-}
-
-export function nextGrouping(cover, by, step) {
-  const ids = groupingsOf(cover).map(([id]) => id);
-  return ids[(ids.indexOf(by) + step + ids.length) % ids.length];
-}
 
 /** Whether the open picture tells matches of the search from the rest. */
 export function tellsMatches({ view, query, only }) {
@@ -44,12 +31,6 @@ function swatchOf(look, row, state) {
   const swatch = el('canvas', { class: 'swatch', 'aria-hidden': 'true' });
   paintSwatch(swatch, look.slotOf(row.key), look.palette(), state.patterns, foundOf(row, state));
   return swatch;
-}
-
-/** The name of a group, which finds its allocations; `source`: the text of a line. */
-function groupButton(find, by, group, source = '') {
-  return button(groupText(by, group.name), () => find(termOf(by, group), false),
-    { class: 'plain', title: [group.name, source].filter(Boolean).join(' \u2013 ') });
 }
 
 /** Beneath a name: its share, where that has no column, and what all of it is. */
@@ -132,73 +113,4 @@ export function createWho(host, { store, newAsker, recording, look, find, peel, 
       withoutText(live.of.without, ', '));
   }
   return { update, table, listing };
-}
-
-/** Categories say little of a change: its table begins with lines. */
-function rangeBy({ by }, cover) {
-  if (by !== 'category' && by !== 'birth') return by;
-  return cover.by.includes('line') ? 'line' : 'category';
-}
-
-function rangeColumns(by, find) {
-  return [
-    { id: 'name', name: 'by ' + by, name_: true, cell: (row) => groupButton(find, by, row) },
-    deltaColumn('delta', 'change', (row) =>
-      el('span', { class: toneOf(row), text: delta(row.delta) })),
-    bytesColumn('a', 'at A'),
-    bytesColumn('b', 'at B'),
-    { id: 'count', name: 'count', number: true, value: (row) => row.countB - row.countA,
-      text: (row) => `${count(row.countA)} \u2192 ${count(row.countB)}` },
-  ];
-}
-
-/** Facts and the signed table of a selected range. */
-export function createRange(host, { store, newAsker, recording, find, zoomToSelection }) {
-  let table = null;
-  const asker = newAsker();
-  const by = () => rangeBy(store.get(), recording.cover());
-
-  function facts(f, a, b) {
-    const pairs = [['smallest', bytes(f.min)], ['largest', bytes(f.max)],
-      ['start', bytes(f.start)], ['end', bytes(f.end)], ['change', delta(f.end - f.start)],
-      ['churn', bytes(f.churn)], ['born and survived', bytes(f.bornSurvived)], ['freed',
-        bytes(f.freed)],
-      ['allocations born', count(f.born)]];
-    if (f.times) pairs.push(['time', duration(f.times[1] - f.times[0])]);
-    return [el('h2', null, `Range: ${eventName(a)} \u2013 ${eventName(b)}` +
-      withoutText(store.get().without, ', '),
-      explainButton('A is the state at ' +
-      'the left edge, B at the right. What was born and survived less what was freed is the ' +
-      'change.'), button('zoom', zoomToSelection),
-    button('clear', () => store.jump({ range: null }))),
-    el('p', { class: 'muted', text: pairs.map(([name, value]) =>
-      `${name} ${value}`).join(' \u00b7 ') })];
-  }
-
-  function show(got, a, b) {
-    host.hidden = false;
-    fill(host, facts(got, a, b));
-    table = createTable(host, rangeColumns(by(), find), { caption: 'What changed',
-      sort: { id: 'delta', descending: true }, key: (row) => row.key });
-    const total = { label: 'net', a: got.start, b: got.end, delta: got.end - got.start };
-    table.set(got.rows.slice().sort((x, y) => Math.abs(y.delta) - Math.abs(x.delta)), total);
-  }
-
-  function ask() {
-    const state = store.get();
-    if (!state.range) {
-      host.hidden = true;
-      fill(host);
-      return;
-    }
-    const { a, b } = state.range;
-    asker.ask('range', { a, b, by: by(), without: state.without }, (got) => {
-      if (store.get().range) show(got, a, b);
-    });
-  }
-  const update = derived(() => {
-    const { range, by: grouping, without, file, dev } = store.get();
-    return [range, grouping, without, file, dev];
-  }, ask);
-  return { update, table: () => table };
 }
