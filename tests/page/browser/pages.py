@@ -79,10 +79,17 @@ class Opened(chromium.Page):
         return box
 
     def press_on(self, selector, **more):
-        """A click in the middle of an element."""
-        self.ask("(() => { const node = [...document.querySelectorAll(%s)].find((n) => n.getClientRects().length);"
-                 " if (node) node.scrollIntoView({ block: 'nearest' }); })()" % json.dumps(selector))
-        left, top, width, height = self.box(selector)
+        """A click in the middle of an element, which may be on its way: boxes scroll smoothly."""
+        last = None
+        for _ in range(60):
+            self.ask("(() => { const node = [...document.querySelectorAll(%s)].find((n) => n.getClientRects().length);"
+                     " if (node) node.scrollIntoView({ block: 'nearest', behavior: 'instant' }); })()" % json.dumps(selector))
+            box = self.box(selector)
+            if box == last:
+                break
+            last = box
+            time.sleep(0.03)
+        left, top, width, height = box
         self.click(left + width / 2, top + height / 2, **more)
 
     def plot(self, across, up):

@@ -78,8 +78,8 @@ function usedIn(model, { ranges }, placed, p, find) {
   return used;
 }
 
-/** eventsWithLines, each with `segment`: { base, bytes, free } after it, bytes 0 where it is gone; null
- * where none is known. */
+/** Events with their lines, each with `segment`: { base, bytes, free } after it, null where none is
+ * known, bytes 0 where it is gone. */
 export function* momentsWork(d, p, n) {
   const { model } = d;
   const find = rangeFinder(model);
