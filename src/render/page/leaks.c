@@ -15,7 +15,7 @@
 #include "render/write/json.h"
 
 /* Of each row as many bars as can be told apart; of rows so many as anybody reads. */
-enum { BARS_MOST = 24, ROWS_MOST = 500 };
+enum { BARS_MOST = 24, ROWS_MOST = 64 };
 
 /* A member of words; null where there are none. */
 static void put_words(struct json *j, const char *key, struct buf *words)

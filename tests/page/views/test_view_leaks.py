@@ -148,10 +148,10 @@ def test_few_steps_have_all_their_bars(pages):
 def test_rows_that_the_page_does_not_have_are_counted(pages):
     path = scripts.make(MANY)
     has, = told(path)
-    assert len(has["rows"]) == 500 and has["left_out"] == sum(
-        site["class"] != "stable" for site in sites(path)[0]) - 500 > 0
+    assert len(has["rows"]) == 64 and has["left_out"] == sum(
+        site["class"] != "stable" for site in sites(path)[0]) - 64 > 0
     page = pages(path, fragment="#v=1&view=leaks")
-    page.says("#view", "%d more rows: vramscope leaks FILE --rows %d" % (has["left_out"], 500 + has["left_out"]))
+    page.says("#view", "%d more rows: vramscope leaks FILE --rows %d" % (has["left_out"], 64 + has["left_out"]))
 
 
 def test_no_leak_is_said_in_the_words_of_the_command(pages):
