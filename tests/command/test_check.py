@@ -775,4 +775,4 @@ def test_files_of_one_name_are_told_apart(tmp_path):
 def test_markdown_reads_as_text_where_it_can():
     """Brackets in pairs and underscores inside words are no markup: an e-mail shows them as they are."""
     out = run("report", "--markdown", ROOT / "examples" / "leak.pickle", expect=0).out
-    assert "(54.7 ms)" in out and "scaled_dot_product_attention" in out and "&#40;" not in out and "&#95;" not in out
+    assert "(54.8 ms)" in out and "scaled_dot_product_attention" in out and "&#40;" not in out and "&#95;" not in out
