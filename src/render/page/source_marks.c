@@ -29,9 +29,10 @@ struct marking {
 static void add_steps(struct marking *m)
 {
     const struct steps *steps = &m->s->steps;
-    for (uint32_t i = 0; steps->source != STEPS_NONE && i < steps->count; i++) {
+    uint32_t all = steps->count + (steps->unended ? 1 : 0);
+    for (uint32_t i = 0; steps->source != STEPS_NONE && i < all; i++) {
         m->to->at[m->to->count++] = (struct page_mark){
-            .kind = PAGE_STEP,
+            .kind = i < steps->count ? PAGE_STEP : PAGE_UNENDED_STEP,
             .first = steps->boundary[i].event + 1,
             .last = steps->boundary[i].end_event + 1,
         };
@@ -100,7 +101,7 @@ enum vrs_status page_marks_make(const struct study *s, struct page_names *names,
                                 struct page_marks *ret, struct vrs_error *err)
 {
     struct marking m = { s, names, ret, err };
-    size_t most = (size_t)s->steps.count + s->phases.intervals + s->r->marks.rows.len;
+    size_t most = (size_t)s->steps.count + 1 + s->phases.intervals + s->r->marks.rows.len;
     *ret = (struct page_marks){ arena_array(s->scratch, struct page_mark, most), 0 };
     if (ret->at == NULL)
         return vrs_no_memory(err);

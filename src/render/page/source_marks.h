@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "render/page/source_names.h"
 
-enum page_mark_kind { PAGE_STEP, PAGE_PHASE, PAGE_ANNOTATION };
+enum page_mark_kind { PAGE_STEP, PAGE_PHASE, PAGE_ANNOTATION, PAGE_UNENDED_STEP };
 
 struct page_mark {
     uint8_t kind, depth;  /* of annotations: how many it lies in, at most 255 */

@@ -117,16 +117,18 @@ function figuresOf(d, { time, oom }, step, before) {
     oom: oom.state.some((state) => state >= first && state <= last) };
 }
 
-/* Which steps have a curve, where there are too many: those that failed or stand out, the others
- * as far apart as leaves room for all. */
+/* Which steps have a curve, where there are too many: the last ones that failed and what stands
+ * out, then others as far apart as leaves room for all of them. */
 function hasCurve(rows, outlier) {
-  const apart = Math.ceil(rows.length / CURVES);
-  let left = CURVES;
-  return rows.map(({ oom }, i) => {
-    const has = left > 0 && (apart === 1 || oom || outlier?.step === i || i % apart === 0);
-    if (has) left--;
-    return has;
-  });
+  const has = rows.map((_, i) => outlier?.step === i);
+  let left = CURVES - has.filter(Boolean).length;
+  for (let i = rows.length - 1; i >= 0 && left > CURVES / 2; i--) {
+    if (!rows[i].oom || has[i]) continue;
+    has[i] = true;
+    left--;
+  }
+  const apart = Math.ceil(rows.length / left);
+  return has.map((is, i) => is || i % apart === 0);
 }
 
 /**

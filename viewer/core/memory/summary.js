@@ -7,7 +7,7 @@ import { shownStates } from './columns.js';
 const COLUMNS = 2048;
 const PEAKS = 10;
 /** Kinds of marks, as the page has them. */
-export const KIND = { step: 0, phase: 1, annotation: 2 };
+export const KIND = { step: 0, phase: 1, annotation: 2, unended: 3 };
 const EVENT = { unmap: 3, snapshot: 5, retry: 6 };
 
 /** Marks of a kind: {first, last, name}. Steps without a name are numbered. */
@@ -31,22 +31,11 @@ export function namesOf(model) {
   return (first) => names.get(first) ?? '';
 }
 
-/* Behind the last step a new one began, if that is called as the last is, but for numbers. */
-function nameBehind(all, calledAt) {
-  const { first, last } = all[all.length - 1];
-  const [a, b] = [first, last + 1].map((at) => calledAt(at).replace(/\d+/g, ''));
-  return a && a === b ? `step ${all.length + 1}` : `after step ${all.length}`;
-}
-
-/** The steps, then what ran out of memory behind the last, which is not `complete`. */
+/** The steps, then one behind them that did not end and is not `complete`. */
 export function stepMarks(model) {
   const all = marksOf(model, KIND.step).map((step) => ({ ...step, complete: true }));
-  if (!all.length) return all;
-  const [, past] = windowOf(model);
-  const end = all[all.length - 1].last;
-  const failed = Array.from(model.oom.state).find((state) => state > end && state < past);
-  return failed === undefined ? all : [...all, { first: end + 1, last: failed,
-    name: nameBehind(all, namesOf(model)), complete: false }];
+  return [...all, ...marksOf(model, KIND.unended).map((step) => ({ ...step,
+    name: step.name || `step ${all.length + 1}`, complete: false }))];
 }
 
 /** The name of the step that holds state `p`; '' where none does. */
