@@ -67,6 +67,12 @@ bool view_user_root_is_folder(const char *folder)
     return false;
 }
 
+static bool begins_with_folder(const char *file, const char *folder)
+{
+    size_t len = strlen(folder);
+    return len > 0 && strncmp(file, folder, len) == 0 && (folder[len - 1] == '/' || file[len] == '/');
+}
+
 /* Where the first line was looked for, as none was found; source_line.h has the places. */
 static void say_nothing_found(const char *folder, const struct lines_told *told)
 {
@@ -75,7 +81,6 @@ static void say_nothing_found(const char *folder, const struct lines_told *told)
         return;
     const char *file = told->file, *name = strrchr(root, '/') + 1;
     const char *rest = behind_name(file, name);
-    size_t len = strlen(root);
     if (rest == NULL && file[0] != '/')
         rest = file;
     if (told->asked == 0)
@@ -86,7 +91,7 @@ static void say_nothing_found(const char *folder, const struct lines_told *told)
         message("warning: --user-root %.1024s: the page has no text of lines, as none was found: "
                 "line %u of %.1024s, for one, is not in %.1024s/%.1024s",
                 folder, (unsigned)told->line, file, folder, rest);
-    else if (strncmp(file, root, len) == 0 && (root[len - 1] == '/' || file[len] == '/'))
+    else if (begins_with_folder(file, root) || begins_with_folder(file, folder))
         message("warning: --user-root %.1024s: the page has no text of lines, as none was found: "
                 "line %u of %.1024s, for one, is not there",
                 folder, (unsigned)told->line, file);

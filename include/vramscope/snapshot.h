@@ -305,12 +305,12 @@ VRS_API enum vrs_status vrs_export_ready(const char *to, struct vrs_error *err);
 /* Whether a format is for programs alone: not to be shown in a terminal. */
 VRS_API bool vrs_export_is_binary(const char *to);
 
-/* Recordings as one HTML page that needs nothing else: docs/view-format.md. */
 /* A file beside the recordings of a page that could not be read, or not all of it. */
 struct vrs_unread_file {
     const char *path, *why; /* `why` is one line */
 };
 
+/* Recordings as one HTML page that needs nothing else: docs/view-format.md. */
 struct vrs_view_options {
     size_t size;
     const char *const *paths; /* shown as the files' names, one each; NULL: as they were opened */
