@@ -97,7 +97,7 @@ function createParts(page, covers) {
   const card = createCard(byId('card'), { store, recording, find, follow: travel.follow,
     copy: place.copy });
   const { print } = createPrinting({ place, settings, stage, holders, overview, who, range, card,
-    failed });
+    details, failed });
   return { search, overview, details, who, range, oom, peel, film, print, card,
     readout: createReadout(byId('readout'), recording.sourceOf),
     header: createHeader({ store, head: recording.head }),
@@ -128,13 +128,13 @@ function createPage(head, engine, link) {
       page.peel.update(false);
       page.film.update();
       page.search.update();
-    }, updateFilm: () => page.film.update() });
+    }, updateFilm: () => page.film.update(), forgetPeel: () => page.peel.forget() });
   return page;
 }
 
 /** What is of the whole page, each with what of the state it follows from, in the order in which it
  * is done. */
-function createFollowers({ store, settings, header, stage, status, holders, who }) {
+function createFollowers({ store, settings, header, stage, status, holders, who, details }) {
   const of = (...names) => () => names.map((name) => store.get()[name]);
   return [
     following(() => [store.get().theme, settings.preferred()], settings.setTheme),
@@ -153,7 +153,10 @@ function createFollowers({ store, settings, header, stage, status, holders, who 
       'sel')()], () => {
       if (holders.live()) who.update(holders.live());
     }),
-    following(() => [settings.preferred(), ...of('theme', 'patterns')()], stage.redraw),
+    following(() => [settings.preferred(), ...of('theme', 'patterns')()], () => {
+      stage.redraw();
+      details.redraw();
+    }),
   ];
 }
 

@@ -102,7 +102,6 @@ def test_svg_of_these_has_pixels_inside_vector_axes(pages, view):
     assert len(list(root.iter(SVG + "path"))) > 10
 
 
-@pytest.mark.long
 def test_a_picture_of_a_difference_says_of_what(pages):
     texts = [node.text for node in svg_of(shown(pages, EXAMPLES / "oom.pickle", "diff")).iter(SVG + "text")]
     assert "A: oom.pickle cuda:0 at the start of step 3, event 2\u202f913" in texts
@@ -111,6 +110,7 @@ def test_a_picture_of_a_difference_says_of_what(pages):
     assert texts[at:at + 4] == ["line", "A", "B", "change"] and texts[at + 4].startswith("model.py:22 forward")
 
 
+@pytest.mark.long
 def test_svg_of_groups_is_the_picture(pages):
     """Drawn by the browser, the areas have the colours of the pixels they stand for (lines of a pattern fall elsewhere)."""
     page = shown(pages, EXAMPLES / "train.pickle", "groups")

@@ -96,3 +96,49 @@ def test_another_file_is_not_told_the_answers_of_the_first(slow, op):
     for selector, text in zip(PARTS, wanted):
         assert seen(page, selector) == text, selector
     page.sound()
+
+
+def test_the_strip_is_there_again_after_another_file(slow):
+    page = slow(OOM, TRAIN, fragment="#v=1&view=stack&by=line")
+    page.wait("document.querySelectorAll('#film li').length === 20")
+    strip = seen(page, "#film")
+    page.ask("location.hash = '#v=1&view=stack&by=line&file=1'; 0")
+    page.wait("document.getElementById('film').hidden")
+    page.settled()
+    page.ask("location.hash = '#v=1&view=stack&by=line&file=0'; 0")
+    page.wait("document.querySelectorAll('#film li').length === 20")
+    assert seen(page, "#film") == strip
+    page.sound()
+
+
+def test_back_at_once_to_a_file_without_some_rows(slow):
+    """Before anything of the other came: its curve and its peak are there."""
+    link = "#v=1&view=stack&by=line&without=%5B%22line%22%2C%22model.py%3A22%20forward%22%5D"
+    page = slow(OOM, TRAIN, fragment=link)
+    page.says(".peel", "the peak would be 11.20 GiB")
+    shown = page.settled()
+    late(page, cover=300)
+    page.ask("location.hash = '%s&file=1'; 0" % link)
+    time.sleep(0.05)
+    page.ask("location.hash = '%s&file=0'; 0" % link)
+    time.sleep(0.8)
+    late(page, cover=0)
+    page.says(".peel", "the peak would be 11.20 GiB")
+    page.wait("document.querySelector('#view .plot').getAttribute('aria-label').includes('peak 11.20')")
+    assert page.settled() == shown
+    page.sound()
+
+
+def test_pointing_is_answered_after_back_to_what_is_taken_out(slow):
+    page = slow(OOM)
+    page.press_on("#who [data-peel]")
+    page.wait("document.querySelector('.peel:not([hidden])') !== null")
+    page.settled()
+    page.ask("location.hash = location.hash.replace(/&at=[0-9]+/, '') + '&at=1000'; 0")
+    page.says("#who caption", "event 999")
+    page.ask("history.back(); 0")
+    page.says("#who caption", "event 3160")
+    page.settled()
+    page.mouse("mouseMoved", *page.plot(0.7, 0.1))
+    page.wait("!document.getElementById('readout').hidden")
+    page.sound()

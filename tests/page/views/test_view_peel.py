@@ -357,11 +357,28 @@ def test_nothing_of_what_is_left_matches(pages):
     page.says("#found", "0 allocations of what is left, 0 B ever, 0 B at the cursor (0.0 % of all that is left)")
 
 
+def test_a_link_tells_what_a_click_tells_and_a_capacity_is_heard_of(pages):
+    page = opened(pages)
+    take(page, "train.py:18")
+    out(page, "train.py:18 train_step")
+    page.says(".peel", "more than the 23.56 GiB that the failure shows")
+    told = plain(page.text(".peel"))
+    link = "#v=1&" + "&".join("%s=%s" % pair for pair in page.state().items() if pair[0] != "v")
+    again = pages(EXAMPLES / "oom.pickle", fragment=link)
+    again.settled()
+    again.says(".peel", told)
+    again.ask("(() => { const box = document.querySelector('.tools input'); box.value = '80GiB';"
+              " box.dispatchEvent(new Event('change')); })()")
+    again.says(".peel", "within a capacity 80.00 GiB")
+    again.sound()
+
+
 def test_a_recording_that_contradicts_itself_has_no_command(pages, shared):
     """`replay` would refuse it."""
     path = shared / "data/snapshots/attention_inductor_mini.pickle"
     page = opened(pages, SITES, path)
     page.press_on("#who [data-peel]")
+    page.wait("document.querySelector('.peel:not([hidden])') !== null")
     page.says(".peel", "less than nothing is left: the file contradicts itself")
     assert page.ask("document.querySelector('.peel code')") is None
     page.sound()

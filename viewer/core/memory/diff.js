@@ -140,7 +140,10 @@ function tellApart(rows) {
       add(row, above && from ? `, called from ${from}` : below && innermost && `, at ${innermost}`);
     }
   }
-  for (const [row, name] of called) row.name = name;
+  for (const [row, name] of called) {
+    if (row.aName === row.name) row.aName = name;
+    row.name = name;
+  }
 }
 
 /* What both curves have beneath the allocations. */

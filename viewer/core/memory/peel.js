@@ -103,12 +103,14 @@ function failedOf({ model, curve, pyramid: of }, { by, names }) {
   const sites = by === 'site' ? model.stack.site : null;
   const isOf = (s) => (sites?.[s] ? names.some((name) => siteIn(name) === sites[s]) :
     names.includes(texts[s]));
-  const [from] = windowOf(model);
+  const [from, past] = windowOf(model);
   const list = [];
   for (let i = 0; i < oom.rows; i++) {
     const s = oom.stack?.[i] ?? 0;
     if (s && texts && isOf(s)) continue;
     const state = oom.state[i];
+    // What is held then is known of the states that are here.
+    if (state < from || state >= past) continue;
     const top = peakIn(of(), from, state + 1);
     list.push({ state, bytes: known(oom.bytes?.[i]), held: curve()[state],
       peak: { state: top, bytes: curve()[top] } });

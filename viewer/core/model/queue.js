@@ -6,9 +6,9 @@ const ALL = ['block', 'end', 'cover', 'range'];
 /* Requests of one kind: a later one makes the earlier ones needless. */
 function kindOf({ op, args = {} }, serial) {
   if (ALL.includes(op)) return `${op} ${serial}`;
-  if (op === 'row' || op === 'band') return `${op} ${args.id}`;
-  // Who holds the memory is asked for the cursor, for the pointer and, at the peak, for colours.
-  return op === 'live' ? `live ${args.what ?? ''}` : op;
+  if (op === 'band') return `${op} ${args.id}`;
+  // Who asks says what for, where others ask the same: for the cursor, the pointer, a strip.
+  return `${op} ${args.what ?? ''} ${op === 'row' ? args.id : ''}`;
 }
 
 /**

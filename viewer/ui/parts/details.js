@@ -174,10 +174,10 @@ export function createDetails(host, { store, newAsker, recording, look, settings
   }
 
   const update = derived(() => {
-    const { sel, file, dev, folded, at, theme } = store.get();
+    const { sel, file, dev, folded, at } = store.get();
     const { editor, editorPath } = settings;
-    return [sel, file, dev, folded, sel && at, editor, editorPath, theme];
+    return [sel, file, dev, folded, sel && at, editor, editorPath, recording.cover().complete];
   }, ask);
   draw();
-  return { update, pinned: () => pinned };
+  return { update, redraw: draw, pinned: () => pinned };
 }

@@ -159,8 +159,11 @@ export function createFilm(host, { store, newAsker, recording, travel, list }) {
     marked: -1,         // and the state whose cell is marked
     timer: 0 };         // while it plays
   const source = () => [store.get().file, store.get().dev];
-  film.device = derived(source, () => clear(film));
   film.events = derived(() => [source(), film.end], () => ask(film));
+  film.device = derived(source, () => {
+    clear(film);
+    film.events.forget();
+  });
   fill(host, el('div', null, el('h2', { text: 'The last moments' }),
     button('\u25c2', () => step(film, -1), { 'aria-label': 'one event back', title: ',' }),
     button('\u25b8', () => step(film, 1), { 'aria-label': 'one event on', title: '.' }),

@@ -177,12 +177,13 @@ export function createPeel(host, { store, newAsker, recording, place, status, ho
     aloud: false,     // whether a person has done it just now
     node: el('div', { class: 'peel', hidden: true }) };
   const left = derived(() => {
-    const { without, file, dev } = store.get();
-    return [without, file, dev];
+    const { without, file, dev, cap } = store.get();
+    return [without, file, dev, cap, recording.cover().complete];
   }, () => ask(peel));
   return { column: columnOf(peel), update: (aloud) => {
     peel.aloud = aloud;
     left();
   },
+  forget: left.forget,
     toggle: (focus) => toggleAt(peel, focus) };
 }

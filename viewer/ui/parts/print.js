@@ -10,7 +10,7 @@ async function printPage({ stage, failed }) {
 
 /** Before the page is printed, and after it (`on` is false). */
 function set(printing, on) {
-  const { place, settings, stage, holders, overview, who, range, card } = printing;
+  const { place, settings, stage, holders, overview, who, range, card, details } = printing;
   place.flush();
   fill(byId('print-link'), location.hash);
   settings.printing = on;
@@ -22,6 +22,7 @@ function set(printing, on) {
   if (holders.live()) who.update(holders.live());
   overview.redraw();
   stage.redraw();
+  details.redraw();
   const shown = stage.table();
   if (!on && stage.plot()) stage.plot().refresh();
   for (const table of [who.table, who.listing.table(), range.table(), shown]) {
@@ -30,8 +31,8 @@ function set(printing, on) {
 }
 
 export function createPrinting({ place, settings, stage, holders, overview, who, range, card,
-  failed }) {
-  const printing = { place, settings, stage, holders, overview, who, range, card, failed,
+  details, failed }) {
+  const printing = { place, settings, stage, holders, overview, who, range, card, details, failed,
     whyOpen: false };
   addEventListener('beforeprint', () => set(printing, true));
   addEventListener('afterprint', () => set(printing, false));

@@ -31,7 +31,7 @@ export function createRange(host, { store, newAsker, recording, find, zoomToSele
   const asker = newAsker();
   const by = () => rangeBy(store.get(), recording.cover());
 
-  function facts(f, a, b) {
+  function facts(f, { a, b, without }) {
     const pairs = [['smallest', bytes(f.min)], ['largest', bytes(f.max)],
       ['start', bytes(f.start)], ['end', bytes(f.end)], ['change', delta(f.end - f.start)],
       ['churn', bytes(f.churn)], ['born and survived', bytes(f.bornSurvived)], ['freed',
@@ -39,7 +39,7 @@ export function createRange(host, { store, newAsker, recording, find, zoomToSele
       ['allocations born', count(f.born)]];
     if (f.times) pairs.push(['time', duration(f.times[1] - f.times[0])]);
     return [el('h2', null, `Range: ${eventName(a)} \u2013 ${eventName(b)}` +
-      withoutText(store.get().without, ', '),
+      withoutText(without, ', '),
       explainButton('A is the state at ' +
       'the left edge, B at the right. What was born and survived less what was freed is the ' +
       'change.'), button('zoom', zoomToSelection),
@@ -48,10 +48,11 @@ export function createRange(host, { store, newAsker, recording, find, zoomToSele
       `${name} ${value}`).join(' \u00b7 ') })];
   }
 
-  function show(got, a, b) {
+  /** `asked`: { a, b, by, without } of the question. */
+  function show(got, asked) {
     host.hidden = false;
-    fill(host, facts(got, a, b));
-    table = createTable(host, rangeColumns(by(), find), { caption: 'What changed',
+    fill(host, facts(got, asked));
+    table = createTable(host, rangeColumns(asked.by, find), { caption: 'What changed',
       sort: { id: 'delta', descending: true }, key: (row) => row.key });
     const total = { label: 'net', a: got.start, b: got.end, delta: got.end - got.start };
     table.set(got.rows.slice().sort((x, y) => Math.abs(y.delta) - Math.abs(x.delta)), total);
@@ -65,13 +66,14 @@ export function createRange(host, { store, newAsker, recording, find, zoomToSele
       return;
     }
     const { a, b } = state.range;
-    asker.ask('range', { a, b, by: by(), without: state.without }, (got) => {
-      if (store.get().range) show(got, a, b);
+    const args = { a, b, by: by(), without: state.without };
+    asker.ask('range', args, (got) => {
+      if (store.get().range) show(got, args);
     });
   }
   const update = derived(() => {
-    const { range, by: grouping, without, file, dev } = store.get();
-    return [range, grouping, without, file, dev];
+    const { range, without, file, dev } = store.get();
+    return [range, by(), without, file, dev, recording.cover().complete];
   }, ask);
   return { update, table: () => table };
 }

@@ -15,7 +15,7 @@ import { createListing } from './listing.js';
 const twoLines = 38;
 
 /** Whether the open picture tells matches of the search from the rest. */
-export function tellsMatches({ view, query, only }) {
+function tellsMatches({ view, query, only }) {
   return query !== '' && (view === 'map' || (view === 'stack' && !only));
 }
 

@@ -89,7 +89,7 @@ export function createHolders({ store, ask, recording, look, status, stage, list
     live: null,         // at the cursor
     asked: 0,           // how often it was asked
     peeked: null,       // the state that is listed in passing,
-    peeking: false };   // and whether it was asked for
+    peeking: false };   // and whether it is being asked for
   const slots = derived(() => {
     const { file, dev, by } = store.get();
     return [file, dev, by, recording.cover().peak?.state];

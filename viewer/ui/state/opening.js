@@ -63,7 +63,11 @@ async function completeCover(opening, cover, isOpen) {
   }
   recording.learn({ ...recording.cover(), ...cover });
   store.setLimits(limitsOf(cover, device));
-  if (!cover.has.stacks) store.move({ by: 'size' });
+  const { by } = store.get();
+  if (!cover.by.includes(by)) {
+    opening.by = by;
+    store.move({ by: firstGrouping(opening, cover) });
+  }
   if (cover.problem) status.failed(cover.problem);
   overview.draw();
   await holders.askSlots();
@@ -129,6 +133,7 @@ async function showDevice(opening, state, given) {
   stage.forget();
   holders.forget();
   recording.peel(null);
+  opening.forgetPeel();
   const serial = ++opening.count;
   const isOpen = () => serial === opening.count;
   const empty = recording.head.files[state.file].devices.length === 0;
@@ -158,11 +163,11 @@ async function showDevice(opening, state, given) {
 }
 
 /** `drawTop(state)` draws what stands above the picture, `updateSide()` what stands beside it,
- * `updateFilm()` the strip below it. */
+ * `updateFilm()` the strip below it; `forgetPeel()`: what is left is asked for again. */
 export function createOpening({ store, ask, recording, look, status, stage, holders, place,
-  overview, drawTop, updateSide, updateFilm }) {
+  overview, drawTop, updateSide, updateFilm, forgetPeel }) {
   const opening = { store, ask, recording, look, status, stage, holders, place, overview, drawTop,
-    updateSide, updateFilm,
+    updateSide, updateFilm, forgetPeel,
     count: 0,             // how often a device was opened
     by: store.get().by,   // the grouping that nobody chose
     shown: null };        // the state with which the open one was shown

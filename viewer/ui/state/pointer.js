@@ -18,7 +18,7 @@ function pass(pointer, id, aloud = false) {
     passed(pointer, null);
     return;
   }
-  ask('row', { id, state: store.get().at }).then((d) => {
+  ask('row', { id, state: store.get().at, what: 'pointer' }).then((d) => {
     if (!d || pointer.passing !== id) return;
     passed(pointer, d);
     const line = d.line || d.owner || 'no stack';

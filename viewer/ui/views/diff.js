@@ -219,8 +219,11 @@ export function createDiff(host, { store, ask, covers, recording, look, compared
     await drawCurves(bar.curves, { head, covers, palette: look.palette }, [a, b]);
   }
 
-  const difference = derived(() => [compared.key(), store.get().theme],
-    () => compare(++wanted).catch(status.failed));
+  const difference = derived(() => [compared.key(), look.palette().dark],
+    () => compare(++wanted).catch((error) => {
+      difference.forget();
+      status.failed(error);
+    }));
 
   function update() {
     const { a, b, atA, atB, marks } = compared.of();

@@ -113,6 +113,7 @@ export function createLeaks(host, { store, recording, look, newAsker, showFlame 
   const others = createTable(left, leftColumns(store, look), {
     caption: 'Born in a step and alive at the end', sort: { id: 'total', descending: true } });
   const asker = newAsker();
+  let last = null;
 
   /** The list of the command, and its words. */
   function list(told, part) {
@@ -129,6 +130,7 @@ export function createLeaks(host, { store, recording, look, newAsker, showFlame 
   }
 
   function show(got) {
+    last = got;
     const state = store.get();
     // Who is alive at the end is not among the events held.
     const part = isPart(recording.cover());
@@ -144,6 +146,6 @@ export function createLeaks(host, { store, recording, look, newAsker, showFlame 
 
   const update = derived(() => [store.get().file, store.get().dev],
     () => asker.ask('leaks', { by: 'line' }, show));
-  return { update, redraw: () => { update.forget(); update(); }, forget: update.forget,
+  return { update, redraw: () => { if (last) show(last); }, forget: update.forget,
     table: () => table };
 }

@@ -137,8 +137,8 @@ export function createAll(host, { store, head, look, covers: askCovers, failed, 
   }
 
   const update = derived(() => {
-    const { cap: limit, theme, file, dev } = store.get();
-    return [limit, theme, file, dev, covers !== null];
+    const { cap: limit, file, dev } = store.get();
+    return [limit, look.palette().dark, file, dev, covers !== null];
   }, draw);
   askCovers().then((got) => {
     covers = got;

@@ -195,7 +195,7 @@ function drawList({ lists, chosen, found }) {
 
 function askSegments(map) {
   const { store, recording, asker } = map;
-  asker.ask('state', { state: store.get().at, by: 'category' }, (got) => {
+  asker.ask('state', { state: store.get().at, by: 'category', what: 'map' }, (got) => {
     map.found = got.bars.map((bar) => segmentOf(bar, recording.device()));
     const total = summed(map.found);
     drawList(map);

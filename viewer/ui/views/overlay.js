@@ -55,7 +55,7 @@ function drawEnds({ g, cover, box: b, state, palette }) {
 
 /** The run of each group to be named in, { column, from, past }: the largest, or one that is nearly
  * as large and further from the ends, where a name has room. */
-export function namedRuns(picture) {
+function namedRuns(picture) {
   const best = new Map();
   for (let k = 0; k < namedColumns; k++) {
     const column = Math.floor((k + 0.5) * picture.W / namedColumns);

@@ -36,7 +36,9 @@ function reachOf({ own, recording }, { mode, from, to }) {
 
 /** What of the state a picture is of. */
 function whatOf({ x, by, query, only, without, at }) {
-  return { x, by, query, only, without, cursor: cursorIn({ by, query, at })?.state };
+  // What a link says may be equal to what was there without being the same.
+  return { x, by, query, only, without: JSON.stringify(without),
+    cursor: cursorIn({ by, query, at })?.state };
 }
 
 /** What the engine is asked for the picture of the state as it stands. */

@@ -259,7 +259,7 @@ function follow(view) {
     const { file, dev, x, without } = store.get();
     return [file, dev, x.mode, box().width, without];
   }, () => ask(view));
-  view.painted = following(() => [store.get().theme, store.get().cap], () => show(view));
+  view.painted = following(() => [view.look.palette()?.dark, store.get().cap], () => show(view));
   view.sized = following(() => [box().height], () => view.draw());
 }
 

@@ -47,7 +47,8 @@ function ask(strip) {
   const args = argsOf(strip);
   strip.canvas.setAttribute('aria-label', args.query ?
     `Where ${args.query} lies in the stack` : 'The stack of the whole recording');
-  strip.asker.ask('raster', args, (got) => paint(strip, { ...got, x: args.x }));
+  strip.asker.ask('raster', { ...args, what: 'strip' }, (got) =>
+    paint(strip, { ...got, x: args.x }));
 }
 
 function update(strip) {
@@ -65,8 +66,8 @@ export function createStrip({ store, recording, look, newAsker }) {
     passing: '',    // what is searched in passing, before what is searched
     soon: perFrame(() => draw(strip)) };
   strip.pictured = derived(() => {
-    const { file, dev, theme, patterns } = store.get();
-    return [argsOf(strip), file, dev, theme, patterns];
+    const { file, dev, patterns } = store.get();
+    return [argsOf(strip), file, dev, look.palette().dark, patterns];
   }, () => ask(strip));
   return { node, update: () => update(strip),
     redraw: () => { if (strip.picture) paint(strip, strip.picture); },

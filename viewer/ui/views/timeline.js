@@ -1,6 +1,6 @@
 // timeline.js - the views Stack and Groups: controls and plot of what lives over time.
 import { count } from '../../core/model/human.js';
-import { button, choice, el, fill, setOptions } from '../draw/dom.js';
+import { button, choice, el, setOptions } from '../draw/dom.js';
 
 function controls({ store, setAxis, capacityBox }) {
   const axis = choice('', [['events', 'events'], ['time', 'time']], 'events',
