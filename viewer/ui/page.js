@@ -128,7 +128,10 @@ function createPage(head, engine, link) {
       page.peel.update(false);
       page.film.update();
       page.search.update();
-    }, updateFilm: () => page.film.update(), forgetPeel: () => page.peel.forget() });
+    }, updateFilm: () => page.film.update(), forgetParts: () => {
+      // Their answers of another device came to nothing.
+      for (const part of [page.peel, page.search, page.details, page.range]) part.forget();
+    } });
   return page;
 }
 

@@ -392,3 +392,15 @@ def test_one_device_after_another(browser, devices):
         page.wait("location.hash.includes('dev=%d&')" % device)
         page.wait("document.getElementById('status-text').textContent.includes('%d.00 MiB requested')" % peak)
     finished(page)
+
+
+def test_one_file_beside_another_that_was_not_read_says_so(browser, tmp_path):
+    """On the first screen, since there is no view of all files."""
+    (tmp_path / "empty.pickle").write_bytes(b"")
+    page_path = tmp_path / "page.html"
+    run("view", tmp_path / "empty.pickle", ROOT / "examples/oom.pickle", "-o", page_path, expect=3)
+    page = browser.open(page_path.as_uri())
+    page.wait("document.getElementById('card').textContent.includes('Not read: ')")
+    assert "empty.pickle: " in page.text("#card .lacks")
+    assert page.complaints() == []
+    page.close()

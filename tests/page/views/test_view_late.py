@@ -142,3 +142,23 @@ def test_pointing_is_answered_after_back_to_what_is_taken_out(slow):
     page.mouse("mouseMoved", *page.plot(0.7, 0.1))
     page.wait("!document.getElementById('readout').hidden")
     page.sound()
+
+
+def test_a_search_is_told_of_the_file_that_is_open(slow):
+    """Its answer of the file that was open for a moment comes to nothing."""
+    link = "#v=1&view=stack&by=line&q=forward"
+    page = slow(OOM, TRAIN, fragment=link)
+    page.says("#found", "allocations")
+    found = seen(page, "#found")
+    late(page, find=300, cover=100)
+    for file in (1, 0, 1, 0):
+        page.ask("location.hash = '%s&file=%d'; 0" % (link, file))
+        time.sleep(0.05)
+    time.sleep(0.9)
+    late(page, find=0, cover=0)
+    page.settled()
+    assert seen(page, "#found") == found
+    page.press_on("#found [aria-pressed]")
+    page.wait("document.querySelector('#found [aria-pressed]').getAttribute('aria-pressed') === 'true'")
+    assert page.state()["only"] == "1"
+    page.sound()

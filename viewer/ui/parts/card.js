@@ -81,6 +81,10 @@ function roomText({ cap }, { peak }) {
     `capacity ${bytes(cap)}, ${bytes(-room)} too little at the peak` });
 }
 
+function moreText(n, shownAlready) {
+  return `${n}${shownAlready ? ' more' : ''} finding${n === 1 ? '' : 's'}`;
+}
+
 /** `follow(finding)` goes to where a finding can be seen; `copy(what, text)`: to the clipboard. */
 export function createCard(host, { store, recording, find, follow, copy }) {
   const card = { find, follow, copy };
@@ -102,7 +106,7 @@ export function createCard(host, { store, recording, find, follow, copy }) {
         recording.sourceOf, find))] : null,
     roomText(state, recording.cover()),
     el('div', { id: 'verdicts' }, rows.slice(0, open || whole ? rows.length : first)),
-    more > 0 ? button(open ? 'fewer' : `${more} more finding${more === 1 ? '' : 's'}`, () => {
+    more > 0 ? button(open ? 'fewer' : moreText(more, first), () => {
       open = !open;
       draw();
     }, { class: 'link', 'aria-expanded': String(open) }) : null,

@@ -179,5 +179,5 @@ export function createDetails(host, { store, newAsker, recording, look, settings
     return [sel, file, dev, folded, sel && at, editor, editorPath, recording.cover().complete];
   }, ask);
   draw();
-  return { update, redraw: draw, pinned: () => pinned };
+  return { update, redraw: draw, forget: update.forget, pinned: () => pinned };
 }

@@ -22,8 +22,9 @@ export function toggled(without, by, name) {
  * the first that matches a stack counts: a name goes before those that are a part of it. */
 function commandOf({ dropped, without }, { store, recording }) {
   const { head, device, fileName } = recording;
-  // What contradicts itself no model reproduces.
-  const refused = isPart(recording.cover()) || gradeOf(head, store.get()) === 'D';
+  // What is cut, or contradicts itself, is not replayed.
+  const refused = isPart(recording.cover()) || recording.cover().cut ||
+    gradeOf(head, store.get()) === 'D';
   if (!dropped || refused) return null;
   const several = head.files.some(({ devices }) => devices.length > 1);
   const drops = [...without.names].sort((a, b) => b.length - a.length)

@@ -75,5 +75,5 @@ export function createRange(host, { store, newAsker, recording, find, zoomToSele
     const { range, without, file, dev } = store.get();
     return [range, by(), without, file, dev, recording.cover().complete];
   }, ask);
-  return { update, table: () => table };
+  return { update, forget: update.forget, table: () => table };
 }

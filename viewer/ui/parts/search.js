@@ -1,6 +1,6 @@
 // search.js - the find box: asks the engine, says what matched, visits the matches in birth order.
 import { bytes, count, share } from '../../core/model/human.js';
-import { byId, fill } from '../draw/dom.js';
+import { button, byId, fill } from '../draw/dom.js';
 import { eventName } from '../draw/text.js';
 import { derived } from '../state/derived.js';
 import { isPart } from '../state/span.js';
@@ -79,6 +79,7 @@ export function createSearch({ store, ask, recording, goTo, pin, status }) {
         1 }).then((got) => {
       if (!got || serial !== wanted) return;
       tell(box, said, got, query, { store, recording });
+      if (!got.error) said.append(' ', alone);
       if (step && got.visit) {
         last = got.visit.id;
         goTo(got.visit.born);
@@ -102,6 +103,13 @@ export function createSearch({ store, ask, recording, goTo, pin, status }) {
     return query ? [query, at, without, file, dev] : [];
   }, () => visit(0));
 
+  const alone = button('only', () => store.jump({ only: !store.get().only }),
+    { title: 'stack the matches alone' });
+  const toggled = derived(() => [store.get().only, store.get().view], () => {
+    alone.hidden = store.get().view !== 'stack';
+    alone.setAttribute('aria-pressed', String(store.get().only));
+  });
+
   /** Says what is wrong with what was typed, or takes back what was said. */
   const refuse = (why) => {
     fill(said, why);
@@ -116,6 +124,8 @@ export function createSearch({ store, ask, recording, goTo, pin, status }) {
     update: () => {
       typed();
       found();
+      toggled();
     },
+    forget: found.forget,
   };
 }

@@ -21,10 +21,16 @@ function clippedText(device) {
     '\u2212 1, and such an address is not shown. The report has the true sums. ' : '';
 }
 
+/** Files beside a single one that were not read; with several the view of all names them. */
+function unreadText({ files, unread = [] }) {
+  return files.length > 1 ? '' : unread.map(({ file, why }) => `Not read: ${file}: ${why}. `)
+    .join('');
+}
+
 /** What of the recording the page is without; '' where it has all. */
 export function lacksOf(head, { file, dev }) {
   const device = head.files[file].devices[dev];
   const missing = (head.left_out ?? []).join(', ');
-  return heldText(device) + clippedText(device) +
+  return unreadText(head) + heldText(device) + clippedText(device) +
     (missing && `To stay small the page goes without ${missing}.`);
 }

@@ -133,7 +133,7 @@ async function showDevice(opening, state, given) {
   stage.forget();
   holders.forget();
   recording.peel(null);
-  opening.forgetPeel();
+  opening.forgetParts();
   const serial = ++opening.count;
   const isOpen = () => serial === opening.count;
   const empty = recording.head.files[state.file].devices.length === 0;
@@ -163,11 +163,12 @@ async function showDevice(opening, state, given) {
 }
 
 /** `drawTop(state)` draws what stands above the picture, `updateSide()` what stands beside it,
- * `updateFilm()` the strip below it; `forgetPeel()`: what is left is asked for again. */
+ * `updateFilm()` the strip below it; `forgetParts()`: what stands
+ * around the picture asks again. */
 export function createOpening({ store, ask, recording, look, status, stage, holders, place,
-  overview, drawTop, updateSide, updateFilm, forgetPeel }) {
+  overview, drawTop, updateSide, updateFilm, forgetParts }) {
   const opening = { store, ask, recording, look, status, stage, holders, place, overview, drawTop,
-    updateSide, updateFilm, forgetPeel,
+    updateSide, updateFilm, forgetParts,
     count: 0,             // how often a device was opened
     by: store.get().by,   // the grouping that nobody chose
     shown: null };        // the state with which the open one was shown

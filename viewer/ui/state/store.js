@@ -26,7 +26,8 @@ function limitY(y, { bytes }, cap) {
   const most = mostTimes * Math.max(bytes ?? Infinity, cap ?? 0, leastBytes);
   const size = Math.min(Math.max(y.to - y.from, leastBytes), most);
   const middle = (y.from + y.to) / 2;
-  const from = y.to - y.from === size ? y.from : middle - size / 2;
+  const wanted = y.to - y.from === size ? y.from : middle - size / 2;
+  const from = y.from >= 0 ? Math.max(0, wanted) : wanted;
   const low = Math.min(Math.max(from, -most), most - size);
   return { from: low, to: low === y.from && y.to - y.from === size ? y.to : low + size };
 }

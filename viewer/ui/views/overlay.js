@@ -11,6 +11,7 @@ import { bandAt, bandsHeight, drawBands, drawEdges, drawTicks } from './backdrop
 
 const churnHeight = 16;
 const cursorWidth = 3;
+const flagWidth = 200;
 const axisHeight = 17;
 const fieldWidth = 16;
 const namedColumns = 24;    // where names of bands are looked for a place
@@ -179,12 +180,15 @@ function drawFlags(scene) {
   };
   // One word where two flags would touch: that of the failure.
   const near = peak && ooms.some(({ state }) =>
-    Math.abs(plot.pixelOf(state) - plot.pixelOf(peak.state)) < 200);
+    Math.abs(plot.pixelOf(state) - plot.pixelOf(peak.state)) < flagWidth);
   if (peak) flag(peak.state, 4, near ? '' : `${peak.words} ${bytes(peak.bytes)}`, palette.text);
-  for (const oom of ooms) {
-    flag(oom.state, 4, ooms.length >= 9 ? '' : 'OOM' + (oom.bytes === null ? '' :
-      `: asked for ${bytes(oom.bytes)}`), palette.problem);
-  }
+  ooms.forEach(({ state, bytes: wanted }, i) => {
+    // Of several that would touch the last one is told.
+    const next = i + 1 < ooms.length ? plot.pixelOf(ooms[i + 1].state) - plot.pixelOf(state) :
+      Infinity;
+    flag(state, 4, ooms.length >= 9 || next < flagWidth ? '' : 'OOM' + (wanted === null ? '' :
+      `: asked for ${bytes(wanted)}`), palette.problem);
+  });
 }
 
 function drawAxes({ g, plot, box: b, y, state, palette, picture }) {

@@ -1,16 +1,13 @@
 // timeline.js - the views Stack and Groups: controls and plot of what lives over time.
 import { count } from '../../core/model/human.js';
-import { button, choice, el, setOptions } from '../draw/dom.js';
+import { choice, el, setOptions } from '../draw/dom.js';
 
-function controls({ store, setAxis, capacityBox }) {
+function controls({ setAxis, capacityBox }) {
   const axis = choice('', [['events', 'events'], ['time', 'time']], 'events',
     setAxis);
   axis.select.setAttribute('aria-label', 'x');
   const cap = capacityBox();
-  const only = button('only', () => store.jump({ only: !store.get().only }),
-    { title: 'stack the matches alone' });
-  const node = el('div', { class: 'bar tools' }, only, axis.node, cap.node);
-  return { node, axis, cap, only };
+  return { node: el('div', { class: 'bar tools' }, axis.node, cap.node), axis, cap };
 }
 
 /** `op`: raster or groups. */
@@ -27,8 +24,6 @@ export function createTimeline(host, { store, recording, setAxis, capacityBox, r
       state.x.mode);
     bar.axis.node.title = cover.time ? '' : 'no times were recorded';
     bar.cap.show(state.cap);
-    bar.only.hidden = state.query === '' || op !== 'raster';
-    bar.only.setAttribute('aria-pressed', state.only ? 'true' : 'false');
     const seen = plot.exact();
     const drawn = seen && op === 'raster' && seen.drawn < cover.allocations ?
       `${count(seen.drawn)} of ${count(cover.allocations)} drawn; zoom for the rest` : '';
