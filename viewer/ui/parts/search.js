@@ -7,7 +7,7 @@ import { isPart } from '../state/span.js';
 import { matchesButton } from './listing.js';
 
 /** What the engine says of a query: what matched, or what is wrong with it and where. */
-function tell(box, said, got, text, { store, recording }) {
+function tell({ box, said, store, recording }, got, text) {
   box.setAttribute('aria-invalid', got.error ? 'true' : 'false');
   if (got.error) {
     fill(said, `At character ${got.at + 1}: ${got.error}.`);
@@ -23,104 +23,111 @@ function tell(box, said, got, text, { store, recording }) {
 }
 
 /** Enter where nothing was typed since goes to the next match, with Shift to the previous. */
-function visitAgain(box, { store, visit }, event) {
+function visitAgain(search, event) {
+  const { box, store } = search;
   if (!box.value.trim() || box.value.trim() !== store.get().query) return;
   event.preventDefault();
-  visit(event.shiftKey ? -1 : 1);
+  visit(search, event.shiftKey ? -1 : 1);
 }
 
 /** Goes to a state by the number of its event; what was found before is no longer asked for. */
-function seek({ find, goTo, refuse, recording }, state) {
+function seek(search, state) {
+  const { goTo, recording } = search;
   const { states } = recording.cover();
-  find('', false);
-  refuse(state < states ? '' : `There is no ${eventName(state)}: the last one is ` +
+  find(search, '', false);
+  refuse(search, state < states ? '' : `There is no ${eventName(state)}: the last one is ` +
     `${eventName(states - 1)}.`);
   if (state < states) goTo(state);
 }
 
 /** What is typed into the box. */
-function hear(box, search) {
-  const { store, find } = search;
+function hear(search) {
+  const { box, store } = search;
   byId('find').addEventListener('submit', (event) => {
     event.preventDefault();
     const named = /^#(\d{1,10})$/.exec(box.value.trim());
     if (named) seek(search, Number(named[1]) + 1);
-    else find(box.value.trim(), store.get().only);
+    else find(search, box.value.trim(), store.get().only);
   });
   box.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter') visitAgain(box, search, event);
+    if (event.key === 'Enter') visitAgain(search, event);
     if (event.key !== 'Escape') return;
     event.stopPropagation();
     if (box.value === '') box.blur();
     else {
       box.value = '';
-      find('', false);
+      find(search, '', false);
     }
   });
-  box.addEventListener('search', () => { if (box.value === '') find('', false); });
+  box.addEventListener('search', () => { if (box.value === '') find(search, '', false); });
 }
 
-export function createSearch({ store, ask, recording, goTo, pin, status }) {
-  const box = byId('query');
-  const said = byId('found');
-  let last = null;
-  let wanted = 0;
+/** Says what is wrong with what was typed, or takes back what was said. */
+function refuse({ box, said }, why) {
+  fill(said, why);
+  box.setAttribute('aria-invalid', String(why !== ''));
+}
 
-  /** Asks what matches, and goes to the next (1) or previous (-1) match; 0 stays. */
-  function visit(step) {
-    const { query, at, by, without } = store.get();
-    const serial = ++wanted;
-    if (!query) {
-      refuse('');
-      last = null;
-      return;
-    }
-    ask('find', { text: query, state: at, by, without, after: step ? last : null, step: step ||
-        1 }).then((got) => {
-      if (!got || serial !== wanted) return;
-      tell(box, said, got, query, { store, recording });
-      if (!got.error) said.append(' ', alone);
-      if (step && got.visit) {
-        last = got.visit.id;
-        goTo(got.visit.born);
-        pin(got.visit.id);
-      } else if (step) status.note('no match');
-    }, status.failed);
+/** Asks what matches, and goes to the next (1) or previous (-1) match; 0 stays. */
+function visit(search, step) {
+  const { store, ask, goTo, pin, status, said, alone } = search;
+  const { query, at, by, without } = store.get();
+  const serial = ++search.wanted;
+  if (!query) {
+    refuse(search, '');
+    search.last = null;
+    return;
   }
+  ask('find', { text: query, state: at, by, without, after: step ? search.last : null,
+    step: step || 1 }).then((got) => {
+    if (!got || serial !== search.wanted) return;
+    tell(search, got, query);
+    if (!got.error) said.append(' ', alone);
+    if (step && got.visit) {
+      search.last = got.visit.id;
+      goTo(got.visit.born);
+      pin(got.visit.id);
+    } else if (step) status.note('no match');
+  }, status.failed);
+}
 
-  function find(text, only) {
-    const { list } = store.get();
-    store.jump({ query: text, only: only && text !== '',
-      list: list === 'matches' && text === '' ? null : list });
-  }
+function find({ store }, text, only) {
+  const { list } = store.get();
+  store.jump({ query: text, only: only && text !== '',
+    list: list === 'matches' && text === '' ? null : list });
+}
 
+/** What the search shows, each with what it follows from. */
+function followersOf(search) {
+  const { store, box, alone } = search;
   const typed = derived(() => [store.get().query, store.get().file, store.get().dev], () => {
     if (document.activeElement !== box) box.value = store.get().query;
-    last = null;
+    search.last = null;
   });
   const found = derived(() => {
     const { query, at, without, file, dev } = store.get();
     return query ? [query, at, without, file, dev] : [];
-  }, () => visit(0));
-
-  const alone = button('only', () => store.jump({ only: !store.get().only }),
-    { title: 'stack the matches alone' });
+  }, () => visit(search, 0));
   const toggled = derived(() => [store.get().only, store.get().view], () => {
     alone.hidden = store.get().view !== 'stack';
     alone.setAttribute('aria-pressed', String(store.get().only));
   });
+  return { typed, found, toggled };
+}
 
-  /** Says what is wrong with what was typed, or takes back what was said. */
-  const refuse = (why) => {
-    fill(said, why);
-    box.setAttribute('aria-invalid', String(why !== ''));
-  };
-
-  hear(box, { store, recording, goTo, find, visit, refuse });
-
+export function createSearch({ store, ask, recording, goTo, pin, status }) {
+  const search = { store, ask, recording, goTo, pin, status, box: byId('query'),
+    said: byId('found'),
+    alone: button('only', () => store.jump({ only: !store.get().only }),
+      { title: 'stack the matches alone' }),
+    last: null,         // the match that was visited last
+    wanted: 0 };        // counts the questions
+  const { typed, found, toggled } = followersOf(search);
+  hear(search);
   return {
-    find, visit,
-    focus: () => { box.focus(); box.select(); },
+    find: (text, only) => find(search, text, only),
+    visit: (step) => visit(search, step),
+    focus: () => { search.box.focus(); search.box.select(); },
     update: () => {
       typed();
       found();

@@ -175,6 +175,16 @@ function turnMarks(compared, note) {
   else if (!compared.useMarks()) note('set two marks with M first');
 }
 
+/** What the list boxes and buttons show of what is compared. */
+function setBar(bar, { a, b, atA, atB, marks }, cover) {
+  setOptions(bar.a.select, bar.sides, a);
+  setOptions(bar.b.select, bar.sides, b);
+  [atA, atB].forEach((at, i) => setOptions(bar.chosen[2 * i + 1].select, moments, at));
+  fill(bar.marks, marks ? 'leave the marks A and B' : 'marks A and B');
+  for (const one of bar.chosen) one.select.disabled = Boolean(marks);
+  bar.flame.hidden = !cover.has.stacks;
+}
+
 export function createDiff(host, { store, ask, covers, recording, look, compared, status,
   showFlame }) {
   const { head } = recording;
@@ -226,13 +236,7 @@ export function createDiff(host, { store, ask, covers, recording, look, compared
     }));
 
   function update() {
-    const { a, b, atA, atB, marks } = compared.of();
-    setOptions(bar.a.select, bar.sides, a);
-    setOptions(bar.b.select, bar.sides, b);
-    [atA, atB].forEach((at, i) => setOptions(bar.chosen[2 * i + 1].select, moments, at));
-    fill(bar.marks, marks ? 'leave the marks A and B' : 'marks A and B');
-    for (const one of bar.chosen) one.select.disabled = Boolean(marks);
-    bar.flame.hidden = !recording.cover().has.stacks;
+    setBar(bar, compared.of(), recording.cover());
     difference();
   }
   return { update, forget: difference.forget, table: () => table,
