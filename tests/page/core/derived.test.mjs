@@ -1,4 +1,4 @@
-// derived.test.mjs - what is made again, and what is not.
+// derived.test.mjs - when what follows from values is made again.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { derived, following } from '../../../viewer/ui/state/derived.js';

@@ -1,4 +1,4 @@
-"""What Diff compares before a person chooses: there is something to see, and words say of what it is."""
+"""What Diff compares before a person chooses."""
 import pytest
 
 from conftest import run

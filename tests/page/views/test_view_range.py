@@ -1,4 +1,4 @@
-"""The panel of a selected range: its table fits, and it leaves room for who holds the memory."""
+"""The room of the panel of a selected range."""
 import pytest
 
 from pages import EXAMPLES

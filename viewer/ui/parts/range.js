@@ -1,4 +1,4 @@
-// range.js - a selected range: its facts, and what changed from its left edge to its right.
+// range.js - what a selected range did to memory.
 import { bytes, count, delta, duration } from '../../core/model/human.js';
 import { button, el, fill } from '../draw/dom.js';
 import { bytesColumn, createTable, deltaColumn, toneOf } from '../draw/table.js';

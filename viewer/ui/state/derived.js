@@ -1,4 +1,4 @@
-// derived.js - what follows from values that are read, and is made again only when they differ.
+// derived.js - what is made again only when the values that it follows from differ.
 
 /**
  * A function that gives what `make()` made of the values that `reads()` lists, which are compared

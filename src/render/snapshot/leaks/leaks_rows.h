@@ -1,4 +1,4 @@
-/* leaks_rows.h - which sites are rows of the list of what stays, and what a row says.
+/* leaks_rows.h - the rows of the list of what stays.
  *
  * The text and the page show the same list. */
 #ifndef VRS_RENDER_SNAPSHOT_LEAKS_LEAKS_ROWS_H
