@@ -64,8 +64,7 @@ static bool lies_below(const char *root, const char *rest, char found[PATH_ROOM]
     return below && is_source(found + at + (found[at] == '/'));
 }
 
-/* What stands in `file` behind the path of a folder; NULL where it does not begin with that. */
-static const char *behind(const char *folder, const char *file)
+const char *source_line_behind(const char *folder, const char *file)
 {
     size_t len = strlen(folder);
     while (len > 0 && folder[len - 1] == '/')
@@ -80,7 +79,7 @@ static bool lies_from_here(const char *root, const char *file, char found[PATH_R
     if (getcwd(here, sizeof here) == NULL)
         return false;
     snprintf(path, sizeof path, "%s/%s", here, file);
-    return lies_below(root, behind(root, path), found);
+    return lies_below(root, source_line_behind(root, path), found);
 }
 
 /* The same of what stands in `file` behind the name of the folder: the program may have run from a
@@ -108,8 +107,8 @@ static bool find(const char *folder, const char *file, char found[PATH_ROOM])
     /* What is longer opens nowhere. */
     if (file[0] == '\0' || strnlen(file, PATH_ROOM) == PATH_ROOM || realpath(folder, root) == NULL)
         return false;
-    return lies_below(root, behind(folder, file), found) ||
-           lies_below(root, behind(root, file), found) ||
+    return lies_below(root, source_line_behind(folder, file), found) ||
+           lies_below(root, source_line_behind(root, file), found) ||
            (relative && lies_from_here(root, file, found)) || lies_behind_name(root, file, found) ||
            (relative && lies_below(root, file, found));
 }

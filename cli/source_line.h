@@ -15,4 +15,7 @@
  * in `folder` when all links are followed.  No more than 4 MiB of it are read. */
 size_t source_line_read(const char *folder, const char *file, uint32_t line, char *to, size_t room);
 
+/* What stands in `file` behind the path of a folder; NULL where it does not begin with that. */
+const char *source_line_behind(const char *folder, const char *file);
+
 #endif

@@ -67,12 +67,6 @@ bool view_user_root_is_folder(const char *folder)
     return false;
 }
 
-static bool begins_with_folder(const char *file, const char *folder)
-{
-    size_t len = strlen(folder);
-    return len > 0 && strncmp(file, folder, len) == 0 && (folder[len - 1] == '/' || file[len] == '/');
-}
-
 /* Where the first line was looked for, as none was found; source_line.h has the places. */
 static void say_nothing_found(const char *folder, const struct lines_told *told)
 {
@@ -91,7 +85,7 @@ static void say_nothing_found(const char *folder, const struct lines_told *told)
         message("warning: --user-root %.1024s: the page has no text of lines, as none was found: "
                 "line %u of %.1024s, for one, is not in %.1024s/%.1024s",
                 folder, (unsigned)told->line, file, folder, rest);
-    else if (begins_with_folder(file, root) || begins_with_folder(file, folder))
+    else if (source_line_behind(root, file) != NULL || source_line_behind(folder, file) != NULL)
         message("warning: --user-root %.1024s: the page has no text of lines, as none was found: "
                 "line %u of %.1024s, for one, is not there",
                 folder, (unsigned)told->line, file);
