@@ -277,6 +277,15 @@ def other(ns, has_forward=True, name="aten::flip"):
                   (Trace.op, "aten::copy_", 1, 9))
 
 
+def stalls(steps):
+    """Of four steps so many with work before the loading."""
+    t = Loop(4)
+    for i in range(4):
+        at = 300 if i < steps else 0
+        t.range("enumerate(DataLoader)#x", 1000 * i + at, 600 - at)
+    return t
+
+
 def loading(*inside, loader="_SingleProcessDataLoaderIter"):
     """Half of each step is loading, with these spans in it."""
     t = Loop(2).each((Trace.range, "enumerate(DataLoader)#%s.__next__" % loader, 0, 500), *inside)
@@ -361,6 +370,7 @@ CASES = [
     ("STEP-OTHER", "time", other(101), other(100)),
     ("STEP-OTHER", "no device", other(300), other(300).work(20, 10, launch=5)),
     ("STEP-OTHER", "where the forward is", other(300), other(300, has_forward=False)),
+    ("STEP-OTHER", "in most steps", stalls(3), stalls(2)),
     ("STEP-OTHER", "no copies", other(300), other(300, name="aten::to")),
     ("COPY-STEP", "time", program_copies(21), program_copies(20)),
     ("COPY-STEP", "in each step", program_copies(90), program_copies(90, steps=1)),

@@ -80,6 +80,7 @@ struct rule_loop {
     bool has_forward; /* calls of modules or ranges say where it is */
     struct rule_habit reads, copies;
     int64_t other_ns;                 /* outside loading, forward, backward and optimizer */
+    uint32_t other_steps;             /* of which that is more than STEP_OTHER */
     int64_t other_copied_ns;          /* of that, in copies that the program asks for */
     uint32_t other_op, other_line;    /* strings: what is most of it; 0: none */
     int64_t other_op_ns, other_line_ns;

@@ -10,6 +10,7 @@
 #include "analysis/trace/report/report.h"
 #include "analysis/trace/report/steps.h"
 #include "analysis/trace/rules/facts.h"
+#include "analysis/trace/rules/rules.h"
 #include "analysis/trace/study/study.h"
 #include "base/arena.h"
 #include "base/bytes.h"
@@ -307,6 +308,11 @@ static int64_t known_before(const struct intervals *known, const int64_t *before
     return i64_plus(before[low], lies_in ? i64_minus(moment, known->at[low].start) : 0);
 }
 
+static bool is_much(const struct rule_facts *f, int64_t other, int64_t step)
+{
+    return (double)other > f->limits->at[STEP_OTHER] * (double)step;
+}
+
 static bool find_other(struct walk *w)
 {
     struct rule_facts *f = w->f;
@@ -324,7 +330,9 @@ static bool find_other(struct walk *w)
         if (r->step[i].kind == STEP_EMPTY)
             continue;
         int64_t in = known_before(&known, before, end) - known_before(&known, before, start);
-        f->loop.other_ns = i64_plus(f->loop.other_ns, i64_minus(r->step[i].ns, in));
+        int64_t other = i64_minus(r->step[i].ns, in);
+        f->loop.other_ns = i64_plus(f->loop.other_ns, other);
+        f->loop.other_steps += is_much(f, other, r->step[i].ns);
     }
     return true;
 }

@@ -201,8 +201,13 @@ bool rule_step_other(struct judging *j)
         j->found->advice = "{line_ns} of it are {line} itself: do that in the loader's workers, "
                            "once before the training, or every so many steps";
     }
-    return judge_above(j, "step_other_ratio",
-                       judge_share((double)l->other_ns, (double)f->steps_ns), STEP_OTHER);
+    judge_note(j, "steps_with_other", l->other_steps);
+    bool takes = judge_above(j, "step_other_ratio",
+                             judge_share((double)l->other_ns, (double)f->steps_ns), STEP_OTHER);
+    /* A busy machine stalls a thread once, wherever it is; what a loop does, it does again. */
+    return takes && (l->other_steps > f->steps / 2 ||
+                     judge_no(j, "it is in no more than half of the steps, as where the machine "
+                                 "stalled (trace --steps shows which)"));
 }
 
 bool rule_copy_step(struct judging *j)
