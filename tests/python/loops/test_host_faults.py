@@ -11,7 +11,7 @@ from loops import LOOPS
 from made_once import made_once
 from others import OTHERS
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.torch, pytest.mark.alone]
 DATA, KINDS = {"DATA-1", "DATA-2", "DATA-3"}, {"ITEM-STEP", "STEP-OTHER", "COPY-STEP"}
 SECONDS = 900
 # What is said of a fault, and the words that tell it from the others of that rule.

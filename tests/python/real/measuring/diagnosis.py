@@ -64,7 +64,7 @@ def found(loader, model=None, inside=lambda data: data, after=lambda loss: None,
         optimizer.step()
         after(loss)
     given = {"criterion": criterion, "optimizer": optimizer} if whole else {"step": step}
-    made = vramscope.diagnose(model, loader, batches=6, warmup=2, steps=3, seconds=120, **given, **how)
+    made = vramscope.diagnose(model, loader, batches=6, warmup=2, steps=5, seconds=120, **given, **how)
     return made, {"kind": made.kind, "page": made.text(width=80), "document": json.loads(made.json())}
 
 

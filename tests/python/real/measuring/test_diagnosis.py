@@ -6,7 +6,7 @@ import pytest
 import vramscope
 from conftest import validate
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.torch, pytest.mark.alone]
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_a_diagnosis_is_whole(real, name):
         "training", "baseline", "kind", *(["phases"] if name == "clean" else []), "recorded", "modules", "ops",
         *([] if name == "clean" else ["findings"]), "verify", "time"]
     assert "training Sequential on cpu, 8 samples a batch, float32" in page
-    assert len(document["trace"]["steps"]) == 3 and document["trace"]["step_source"] == "profiler"
+    assert len(document["trace"]["steps"]) == 5 and document["trace"]["step_source"] == "profiler"
     assert document["training"]["steps"] == 6 and not document["training"]["on_device"]
     assert set(document["checklist"].values()) == {True}
     assert "missing" not in page  # of a model on the CPU nothing is

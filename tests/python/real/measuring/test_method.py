@@ -6,7 +6,7 @@ import in_torch
 import pytest
 from conftest import validate
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.torch, pytest.mark.alone]
 NOTE = "Times are the host's: there is no device."
 
 
