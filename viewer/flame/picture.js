@@ -80,7 +80,7 @@ function textOf(view, cell) {
 }
 
 /** Whether a search found the frame itself; null: nothing is searched for. */
-export function isFound({ found, tree, paths }, { node, merged }) {
+function isFound({ found, tree, paths }, { node, merged }) {
   if (!found) return null;
   const name = tree.name(node);
   const isThread = !tree.inner && node === tree.top && paths.parent[node - 1] === -1;

@@ -61,16 +61,19 @@ test('groups stand by bytes, then by age, then by name, and know their largest a
 test('groups are called by what they are', () => {
   const none = makeModel(2, { nasty: 'no-stacks' });
   for (const by of ['line', 'owner', 'file', 'function', 'module']) {
-    const { of, names } = live.grouping(none, by);
+    const { of, names, bare } = live.grouping(none, by);
     none.alloc.sure.forEach((sure, i) => {
       const category = none.head.categories[none.alloc.cat[i]].name;
       const told = sure >= 2 && category !== 'unknown' && category !== 'persistent';
       assert.equal(names[of[i]], told ? `(no stack) ${category}` : '(no stack)');
+      assert.equal(bare[of[i]], told ? category : 'persistent');
     });
     assert.ok(names.length > 2 && names.includes('(no stack)'));
   }
   const sites = live.grouping(none, 'site');
   none.alloc.bytes.forEach((bytes, i) => assert.equal(sites.names[sites.of[i]], `size:${bytes}`));
+  assert.ok(sites.bare.every((purpose) => purpose === 'persistent'));
+  assert.ok(live.grouping(makeModel(2), 'line').bare.includes(undefined), 'some have a line');
   const model = makeModel(2, { size: () => 600 });
   assert.deepEqual(live.grouping(model, 'size').names, ['600']);
   const ages = live.grouping(model, 'age', 200);

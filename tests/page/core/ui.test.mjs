@@ -349,7 +349,7 @@ function paintAsArray(one, inks) {
 
 test('lines of a file share a hue and differ in tone; what is wrong is told of the only hot line', () => {
   const rows = ['a.py:1 f', 'b.py:2 g', 'a.py:3 f', 'c.py:9 h', '(no stack) parameter'].map((name,
-    key) => ({ key, name }));
+    key) => ({ key, name, bare: key === 4 ? 'parameter' : undefined }));
   const quiet = [...slotsOf('site', rows).values()];
   assert.equal(quiet[0].hue, quiet[2].hue);
   assert.notEqual(quiet[0].tone, quiet[2].tone);

@@ -77,7 +77,8 @@ function* live(d, { state, by, without = null, mask = null }) {
     active: model.alloc.pad ? active : null,
     time: model.time ? model.time[p] : null,
     ties: tiesAt(left.curve(), p, ...windowOf(model)),
-    names: groups.names.map((name, key) => ({ key, name, site: groups.sites?.[key] })),
+    names: groups.names.map((name, key) => ({ key, name, site: groups.sites?.[key],
+      bare: groups.bare?.[key] })),
   };
 }
 

@@ -22,15 +22,11 @@ function remembered(make, most) {
   };
 }
 
-/* Whether a name is of memory without a line, which lies at the bottom: most of it never moves. */
-function isOld(name) {
-  return /^(older than|\(no |size:)/.test(name);
-}
-
 /* Groups from the bottom of the stack: categories as the head lists them, what is of none on top;
- * others by their bytes at the peak, the largest on top, as in a list. */
+ * others by their bytes at the peak, the largest on top, as in a list. What has no line lies at the
+ * bottom, since most of it never moves. */
 function bandsOf(d, by) {
-  const { names } = d.grouping(by);
+  const { names, bare = [] } = d.grouping(by);
   const bands = Uint32Array.from(names.keys());
   if (by === 'category') {
     return bands.sort((a, b) => (names[a] === 'unknown') - (names[b] === 'unknown') || a - b);
@@ -39,7 +35,8 @@ function bandsOf(d, by) {
   for (const g of groupRows(d.model, liveAt(d.model, d.peak()), d.grouping(by))) {
     at[g.key] = g.bytes;
   }
-  return bands.sort((a, b) => isOld(names[b]) - isOld(names[a]) || at[a] - at[b] || b - a);
+  const isBare = (key) => Number(bare[key] !== undefined);
+  return bands.sort((a, b) => isBare(b) - isBare(a) || at[a] - at[b] || b - a);
 }
 
 /* Rows in stack order when groups lie on one another: by group, then by birth. */

@@ -28,21 +28,24 @@ export function isBefore(model, row) {
   return born[row] === 0 || (flags !== undefined && (flags[row] & UNTRACED) !== 0);
 }
 
-/* Groups in the order in which they come up; rows of equal keys are one. */
-function keyed(rows, keyOf, nameOf) {
+/* Groups in the order in which they come up; rows of equal keys are one. `bareOf(row)`: what memory
+ * without a line, which has the colour of a category, is for. */
+function keyed(rows, keyOf, nameOf, bareOf = () => undefined) {
   const of = new Uint32Array(rows);
   const names = [];
+  const bare = [];
   const ids = new Map();
   for (let i = 0; i < rows; i++) {
     const key = keyOf(i);
     let id = ids.get(key);
     if (id === undefined) {
       id = names.push(nameOf(i)) - 1;
+      bare.push(bareOf(i));
       ids.set(key, id);
     }
     of[i] = id;
   }
-  return { of: names.length <= 0xffff ? new Uint16Array(of) : of, names };
+  return { of: names.length <= 0xffff ? new Uint16Array(of) : of, names, bare };
 }
 
 /* Groups that the rows number already. */
@@ -57,12 +60,19 @@ function listed(column, rows, names) {
 }
 
 const NO_STACK = '(no stack)';
+const NO_MODULE = '(no module)';
 
-/* What memory without a stack is called: by what it is for, where more than a guess tells. */
-function unstacked({ alloc: { cat, sure }, head = {} }) {
-  const names = (head.categories ?? []).map(({ name }) =>
-    (name === 'unknown' || name === 'persistent' ? NO_STACK : `${NO_STACK} ${name}`));
-  return (i) => (cat && sure && sure[i] >= MEDIUM ? names[cat[i]] : NO_STACK);
+/* Where nothing tells what memory without a line is for, it is as what stays. */
+const STAYS = 'persistent';
+
+/* What memory without a stack is for, where more than a guess tells. */
+function purposeOf({ alloc: { cat, sure }, head = {} }) {
+  const names = (head.categories ?? []).map(({ name }) => (name === 'unknown' ? STAYS : name));
+  return (i) => (cat && sure && sure[i] >= MEDIUM ? names[cat[i]] : STAYS);
+}
+
+function unstacked(purpose) {
+  return purpose === STAYS ? NO_STACK : `${NO_STACK} ${purpose}`;
 }
 
 /** The text of each stack under a word; '' where it is told apart by what it is for. */
@@ -71,7 +81,7 @@ export function textsOf({ stack, frame, string }, by) {
   const lineOf = (s) => (culprit ? string[culprit[s]] : '');
   const text = {
     owner: (s) => (stack.owner ? string[stack.owner[s]] : ''),
-    module: (s) => (stack.module && string[stack.module[s]]) || '(no module)',
+    module: (s) => (stack.module && string[stack.module[s]]) || NO_MODULE,
     file: (s) => (line?.[s] ? string[frame.file[line[s]]] : lineOf(s)),
     function: (s) => (line?.[s] ? string[frame.func[line[s]]] : lineOf(s)),
   }[by] ?? lineOf;
@@ -82,9 +92,12 @@ export function textsOf({ stack, frame, string }, by) {
 function byStack(model, by) {
   const { rows, stack } = model.alloc;
   const texts = textsOf(model, by);
-  const rest = unstacked(model);
-  const name = (i) => (stack && texts[stack[i]]) || rest(i);
-  return keyed(rows, name, name);
+  const purpose = purposeOf(model);
+  const textAt = (i) => (stack && texts[stack[i]]) || '';
+  const name = (i) => textAt(i) || unstacked(purpose(i));
+  const blank = by === 'module' ? NO_MODULE : '';
+  return keyed(rows, name, name, (i) => (textAt(i) === '' ? purpose(i)
+    : textAt(i) === blank ? STAYS : undefined));
 }
 
 /* By stacks that are one place in the program, which bear the name of their line and have a number;
@@ -94,12 +107,12 @@ function bySite(model) {
   const texts = textsOf(model, 'line');
   const keyOf = (i) => site?.[stack[i]] || texts[stack[i]] || NO_STACK;
   const nameOf = (i) => (stack?.[i] ? texts[stack[i]] || NO_STACK : `size:${bytes[i]}`);
-  const groups = keyed(rows, (i) => (stack?.[i] ? keyOf(i) : -1 - bytes[i]), nameOf);
+  const groups = keyed(rows, (i) => (stack?.[i] ? keyOf(i) : -1 - bytes[i]), nameOf,
+    (i) => (stack?.[i] && texts[stack[i]] ? undefined : STAYS));
   const sites = new Uint32Array(groups.names.length);
   for (let i = 0; i < rows; i++) sites[groups.of[i]] = site?.[stack?.[i]] ?? 0;
   return { ...groups, nameOf, sites };
 }
-
 
 /* Of ages 0, 1, 2 to 3, 4 to 7, …: how many binary digits they have. */
 function ageName(digits) {
@@ -114,10 +127,10 @@ const AGES = ['older than the recording', ...Array.from({ length: 33 }, (_, n) =
 function byAge({ alloc: { rows, born } }, p) {
   const of = Uint8Array.from({ length: rows }, (_, i) => (born[i] === 0 ? 0
     : born[i] > p ? AGES.length - 1 : 33 - Math.clz32(p - born[i])));
-  return { of, names: AGES };
+  return { of, names: AGES, bare: [STAYS] };
 }
 
-const NAMELESS = ['(no name)', '(no module)'];
+const NAMELESS = ['(no name)', NO_MODULE];
 
 /* By what the program called its memory, or by the module in that name; keys of what has none are
  * numbers, so that they are no name. */
@@ -126,11 +139,13 @@ function byName({ alloc, tensor, string }, by) {
   const isNamed = (i) => Boolean(tensor?.name && alloc.tensor?.[i]);
   const isBlank = (i) => /^ *$/.test(textOf(i));
   const keyOf = (i) => (!isNamed(i) ? 0 : !isBlank(i) ? textOf(i) : by === 'path' ? 1 : 0);
-  return keyed(alloc.rows, keyOf,
-    (i) => (typeof keyOf(i) === 'number' ? NAMELESS[keyOf(i)] : textOf(i)));
+  const isNameless = (i) => typeof keyOf(i) === 'number';
+  return keyed(alloc.rows, keyOf, (i) => (isNameless(i) ? NAMELESS[keyOf(i)] : textOf(i)),
+    (i) => (isNameless(i) ? STAYS : undefined));
 }
 
-/** The group of every row: {of, names}. `p` is the state ages are counted to. */
+/** The group of every row: {of, names}, and `bare`, where some groups may have no line: the category
+ * that each of those is for. `p` is the state ages are counted to. */
 export function grouping(model, by, p = model.states - 1) {
   const { alloc, head } = model;
   const { rows, bytes } = alloc;
@@ -164,11 +179,12 @@ function byBytes(a, b) {
 
 /**
  * What rows add up to in each group: a list of {key, name, bytes, count, largest, since} with most
- * bytes first; `since` is the state in which the oldest was born, `site` the number of a site. The
- * list has `total`, which is their sum: {bytes, count}. `by` is a name or what `grouping` gave.
+ * bytes first; `since` is the state in which the oldest was born, `site` the number of a site,
+ * `bare` as `grouping` has it. The list has `total`, which is their sum: {bytes, count}. `by` is a
+ * name or what `grouping` gave.
  */
 export function groupRows(model, rows, by, p = model.states - 1) {
-  const { of, names, nameOf, sites } = typeof by === 'string' ? grouping(model, by, p) : by;
+  const { of, names, bare, nameOf, sites } = typeof by === 'string' ? grouping(model, by, p) : by;
   const groups = new Map();
   const total = { bytes: 0, count: rows.length };
   for (const row of rows) {
@@ -178,6 +194,7 @@ export function groupRows(model, rows, by, p = model.states - 1) {
     if (!group) {
       group = { key, name: names[key], bytes: 0, count: 0, largest: -1, since: Infinity };
       if (sites) group.site = sites[key];
+      if (bare?.[key]) group.bare = bare[key];
       groups.set(key, group);
     }
     group.bytes += bytes;

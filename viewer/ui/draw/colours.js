@@ -42,18 +42,21 @@ export function readPalette() {
   return palette;
 }
 
-/** What lines that share a hue have in common: their file; without a stack their category. */
+/** What lines that share a hue have in common: their file. */
 function familyOf(name) {
-  return /^\(no stack\) (\w+)$/.exec(name)?.[1] ?? name.split(':')[0];
+  return name.split(':')[0];
 }
 
-/** Lines by the hue of their file and a tone of their own; `line`, which an answer is about, has
- * the hot hue, and the others of its file a warm one. */
-function toneOf(families, name, line) {
+function slotOf(category) {
+  const [slot, second] = categories.get(category) || [otherSlot, 0];
+  return { slot, second: second === 1 };
+}
+
+/** Lines by the hue of their file and a tone of their own, what has no line by what it is for;
+ * `line`, which an answer is about, has the hot hue, and the others of its file a warm one. */
+function toneOf(families, { name, bare }, line) {
   const family = familyOf(name);
-  const known = categories.get(family) ??
-    (/^(older than|\(no |size$)/.test(family) ? categories.get('persistent') : null);
-  if (known) return { slot: known[0], second: known[1] === 1 };
+  if (bare !== undefined || categories.has(family)) return slotOf(bare ?? family);
   if (!families.has(family)) {
     const isHot = line && familyOf(line) === family;
     const taken = [...families.values()].filter((one) => one.hue !== hot).length;
@@ -72,10 +75,8 @@ export function slotsOf(by, rows, line = null) {
   const given = new Map();
   const families = new Map();
   for (const row of rows) {
-    if (by === 'category' || by === 'birth') {
-      const [slot, second] = categories.get(row.name) || [otherSlot, 0];
-      given.set(row.key, { slot, second: second === 1 });
-    } else given.set(row.key, toneOf(families, row.name, line));
+    given.set(row.key, by === 'category' || by === 'birth' ? slotOf(row.name)
+      : toneOf(families, row, line));
   }
   return given;
 }

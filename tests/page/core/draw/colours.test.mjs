@@ -9,6 +9,10 @@ import { paletteOf } from './palette.mjs';
 const cases = JSON.parse(readFileSync(new URL('./colour_cases.json', import.meta.url), 'utf8'));
 const hex = (rgb) => '#' + rgb.map((v) => v.toString(16).padStart(2, '0')).join('');
 
+// What the groups of the table that have no line are for.
+const purposeOf = (name) => (/^\(no stack\) (\w+)$/.exec(name)?.[1]
+  ?? (/^(older than|\(no |size:)/.test(name) ? 'persistent' : undefined));
+
 test('tones: the shared table', () => {
   assert.ok(cases.tones.length > 40);
   for (const [hue, tone, strength, light, dark] of cases.tones) {
@@ -19,7 +23,8 @@ test('tones: the shared table', () => {
 
 for (const [kind, line] of [['quiet', null], ['hot', 'train.py:30 step']]) {
   test(`groups where the line that stands out is ${line}: the shared table`, () => {
-    const given = slotsOf('line', cases[kind].map(([name], key) => ({ key, name })), line);
+    const given = slotsOf('line', cases[kind].map(([name], key) => ({ key, name,
+      bare: purposeOf(name) })), line);
     cases[kind].forEach(([name, ...themes], key) => {
       for (const [i, theme] of ['light', 'dark'].entries()) {
         assert.equal(hex(rgbFor(paletteOf(theme), given.get(key))), themes[i], name);
@@ -27,3 +32,9 @@ for (const [kind, line] of [['quiet', null], ['hot', 'train.py:30 step']]) {
     });
   });
 }
+
+test('a line may be called as memory without one', () => {
+  const rows = ['size:9 read', '(no good.py:3 load', 'older than.py:4 f'].map((name, key) => ({
+    key, name }));
+  for (const { hue } of slotsOf('line', rows).values()) assert.ok(hue !== undefined);
+});

@@ -27,7 +27,7 @@ globalThis.ImageData = class {
  * others; `line` stands out. */
 function slotsFor(d, by, line) {
   const grouping = d.grouping(by === 'age' ? `age@${d.peak()}` : by);
-  const names = grouping.names.map((name, key) => ({ key, name }));
+  const names = grouping.names.map((name, key) => ({ key, name, bare: grouping.bare?.[key] }));
   if (by === 'category') return slotsOf(by, names);
   const alive = groupRows(d.model, liveAt(d.model, d.peak()), grouping);
   const here = new Set(alive.map(({ key }) => key));

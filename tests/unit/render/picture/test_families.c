@@ -76,7 +76,7 @@ static void tones_are_those_of_the_page(void **state)
     assert_true(rows > 40);
 }
 
-/* The page tells by the name what has no line. */
+/* What the groups of the table that have no line are for. */
 static enum category said_by(str name)
 {
     str nameless = S("(no stack) ");
