@@ -113,6 +113,34 @@ def test_on_a_phone_the_picture_has_two_fifths_of_the_height(pages):
     assert page.ask("document.documentElement.scrollWidth <= innerWidth")
 
 
+# The pairs of parts that share some of the window.
+COVERED = """(() => {
+  const parts = [...document.querySelectorAll(
+    '#top > :not(h1), #tabs button, .bar.tools > *, .plot, #film, #card, #why, #details, #who')]
+    .filter((one) => one.checkVisibility() && !one.closest('[hidden]'));
+  const boxes = parts.map((one) => one.getBoundingClientRect());
+  return parts.flatMap((one, i) => parts.slice(i + 1).flatMap((other, k) => {
+    const [a, b] = [boxes[i], boxes[i + 1 + k]];
+    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    return wide > 1 && high > 1 ? [`${one.id || one.className} and ${other.id || other.className}`] : [];
+  }));
+})()"""
+
+
+@pytest.mark.parametrize("width, height", [
+    (1600, 900), (1280, 800), (1280, 640), (1110, 700), (1000, 600), (900, 700), (720, 560), (390, 844), (360, 640)])
+@pytest.mark.parametrize("name", ["oom", "train"])
+def test_no_part_covers_another(pages, name, width, height):
+    page = pages(EXAMPLES / (name + ".pickle"), size=(width, height))
+    page.settled()
+    assert page.ask(COVERED) == []
+    page.ask("document.querySelector('.plot').scrollIntoView({ block: 'center' })")
+    page.click(*page.plot(0.55, 0.1))
+    page.wait("!document.getElementById('details').hidden")
+    assert page.ask(COVERED) == []
+
+
 @pytest.mark.parametrize("by", ["category", "line", "age"])
 @pytest.mark.parametrize("view", ["stack", "groups"])
 @pytest.mark.parametrize("at", [60, 1500, 2464])

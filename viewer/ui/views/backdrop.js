@@ -4,6 +4,7 @@ import { drawBandRow } from '../draw/bands.js';
 import { align, label, line, yScale } from '../draw/draw.js';
 
 const bandHeight = 14;
+const labelHeight = 16;
 const leastBand = 4;        // pixels of a step from which on it has an edge and a name
 
 /** The rows of bands below a plot, those of steps and phases: lists of { first, last, name }. */
@@ -91,15 +92,16 @@ function reservedOf({ picture, cover, state }) {
   return mode === 'events' && from <= 0 && to >= cover.states ? cover.reserved : null;
 }
 
+/** Above the line, or below it where the plot has no room above. */
 function nameReserved({ g, y, box: b, palette }, values, scale) {
   const c = Math.floor(values.length * 0.62);
+  if (!(values[c] > 0)) return;
   const x = b.left + c * b.width / values.length;
-  const beyond = values[c] > y.to;
-  align(g, 'center', beyond ? 'top' : 'bottom');
-  if (values[c] > 0) {
-    label(g, beyond ? 'reserved \u2191' : 'reserved', x, Math.max(b.top, scale.of(values[c])) +
-      (beyond ? 2 : -2), palette, palette.muted);
-  }
+  const at = Math.max(b.top, scale.of(values[c]));
+  const isBelow = at < b.top + labelHeight;
+  align(g, 'center', isBelow ? 'top' : 'bottom');
+  label(g, values[c] > y.to ? 'reserved \u2191' : 'reserved', x, at + (isBelow ? 2 : -2), palette,
+    palette.muted);
 }
 
 /** The reserved bytes, dotted, and the edge of what is in use. */
