@@ -129,7 +129,8 @@ def waits(*where):
 
 
 def idle_waits(ns):
-    return Trace().steps(1000, 1000).work(0, 500).call("cudaStreamSynchronize", 500, ns).work(600, 400, launch=600)
+    t = Trace().steps(1000, 1000).work(0, 500).call("cudaStreamSynchronize", 500, ns)
+    return t.work(600, 400, launch=600).work(1000, 200, launch=1000).work(1200, 200, launch=1001)
 
 
 def allocates(at):
@@ -327,7 +328,7 @@ CASES = [
     ("H2D-PAGEABLE", "bytes", pageable(1, (16 << 20) + 1), pageable(1, 16 << 20)),
     ("H2D-EXPOSED", "time", exposed(31), exposed(30)),
     ("SYNC-STEP", "in each step", waits(700, 1200), waits(700)),
-    ("SYNC-STEP", "idle time", idle_waits(21), idle_waits(20)),
+    ("SYNC-STEP", "idle time", idle_waits(29), idle_waits(28)),
     ("SYNC-STEP", "who profiles", profiled(1, 1500), profiled(0, 1500)),
     ("PROF-SYNC", "who profiles", profiled(1, 1500), profiled(0, 1500)),
     ("ALLOC-STEP", "behind the second step", allocates(2500), allocates(1500)),

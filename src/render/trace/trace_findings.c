@@ -167,7 +167,7 @@ static void put_culprit(struct buf *to, const struct style *style, const struct 
     }
 }
 
-/* "; at most 2.34 ms a step to gain, 11.7 ms in the 5 recorded" */
+/* "; at most 2.34 ms a step to gain, 11.7 ms in 5 steps" */
 static void put_gain(struct buf *to, const struct style *style, const struct trace_finding *f)
 {
     if (f->gain_ns < 0)
@@ -177,13 +177,13 @@ static void put_gain(struct buf *to, const struct style *style, const struct tra
         human_ns(to, (uint64_t)f->gain_step_ns);
         buf_text(to, " a step to gain, ");
         human_ns(to, (uint64_t)f->gain_ns);
-        buf_text(to, " in the ");
+        buf_text(to, " in ");
         human_count(to, f->steps, style->ascii);
-        buf_text(to, " recorded");
+        buf_text(to, " steps");
         return;
     }
     human_ns(to, (uint64_t)f->gain_ns);
-    buf_text(to, f->steps == 1 ? " to gain in the one step recorded" : " to gain");
+    buf_text(to, f->steps == 1 ? " to gain in the one step" : " to gain");
 }
 
 void trace_template_words(struct buf *to, const struct style *style,

@@ -82,7 +82,7 @@ void trace_steps_table(struct buf *to, const struct style *style, const struct t
         { "on host", true, false, 0, CUT_END },
         { "its work", true, false, 0, CUT_END },
         { "events", true, false, 0, CUT_END },
-        { "until done", true, false, 0, CUT_END },
+        { "with work", true, false, 0, CUT_END },
         { "busy", true, false, 0, CUT_END },
         { "", false, false, 0, CUT_END },
     };

@@ -181,33 +181,20 @@ static void put_reasons(struct buf *to, const struct trace_device *d, uint32_t m
     }
 }
 
-/* How busy it was in the time of the steps, where there are any, and from its first event to its
- * last. */
-static void put_busy_shares(struct buf *to, const struct trace_device *d)
+/* How busy it was and how long idle: in the time of the steps where there are any. */
+static void put_busy_share(struct buf *to, const struct trace_device *d)
 {
+    bool has_steps = d->steps_busy >= 0;
     buf_text(to, " was busy for ");
-    if (d->steps_busy >= 0) {
-        human_share(to, d->steps_busy);
-        buf_text(to, " of the ");
-        put_ns(to, d->steps_window_ns);
-        buf_text(to, " of the steps and the work that they launched");
-        if (d->steps_ends_ns > 0) {
-            buf_text(to, " and was idle for ");
-            put_ns(to, i64_minus(d->steps_window_ns, d->steps_busy_ns));
-            buf_text(to, ", of which ");
-            put_ns(to, d->steps_ends_ns);
-            buf_text(to, " before its first event and behind its last");
-        }
-        buf_text(to, "; from its first event to its last, ");
-        put_ns(to, d->window_ns);
-        buf_text(to, ", it was busy for ");
-        human_share(to, d->busy);
-        return;
-    }
-    human_share(to, d->busy);
+    human_share(to, has_steps ? d->steps_busy : d->busy);
     buf_text(to, " of the ");
-    put_ns(to, d->window_ns);
-    buf_text(to, " from its first event to its last");
+    put_ns(to, has_steps ? d->steps_window_ns : d->window_ns);
+    buf_text(to, has_steps ? " of the steps" : " from its first event to its last");
+}
+
+static int64_t idle_time(const struct trace_device *d)
+{
+    return d->steps_busy >= 0 ? i64_minus(d->steps_window_ns, d->steps_busy_ns) : d->idle_ns;
 }
 
 static bool time_is_on(const struct trace_report *r, const struct trace_device *d)
@@ -233,7 +220,7 @@ static void device_verdict(struct buf *to, const struct style *style, const stru
         buf_text(to, " did one thing that took no time");
         return;
     }
-    put_busy_shares(to, d);
+    put_busy_share(to, d);
     if (time_is_on(r, d)) {
         const struct name_row *k = &r->figures.tables.kernel[0];
         buf_text(to, ": the time is in what runs there, above all in ");
@@ -243,10 +230,16 @@ static void device_verdict(struct buf *to, const struct style *style, const stru
         buf_char(to, ')');
         return;
     }
-    if (d->gap_kinds == 0)
+    if (idle_time(d) <= 0)
         return;
-    buf_text(to, " and was idle for ");
-    put_ns(to, d->idle_ns);
+    buf_text(to, " and idle for the other ");
+    put_ns(to, idle_time(d));
+    if (d->gap_kinds == 0 || d->steps_ends_ns > d->gap[0].ns) {
+        buf_text(to, ", above all before its first event and behind its last (");
+        put_ns(to, d->steps_ends_ns);
+        buf_char(to, ')');
+        return;
+    }
     buf_text(to, ", above all ");
     switch ((enum gap_class)d->gap[0].kind) {
     case GAP_HOST_LATE:
@@ -431,16 +424,23 @@ void trace_late_words(struct buf *to, const struct style *style, const struct tr
     }
 }
 
-/* "; without ProfilerStep#3 (warm-up), ProfilerStep#9 (cut)": what no figure of steps counts. */
+/* "; without ProfilerStep#3 (warm-up) and ProfilerStep#8 to ProfilerStep#9 (cut)": what no figure
+ * of steps counts. */
 static void put_steps_left_out(struct buf *to, const struct style *style,
                                const struct trace_report *r)
 {
     uint32_t left_out = 0;
-    for (uint32_t i = 0; i < r->steps; i++) {
+    for (uint32_t i = 0, next; i < r->steps; i = next) {
+        for (next = i + 1; next < r->steps && r->step[next].kind == r->step[i].kind;)
+            next++;
         if (r->step[i].kind == STEP_PLAIN)
             continue;
         buf_text(to, left_out++ == 0 ? "; without " : " and ");
         trace_name(to, style, r->step[i].name);
+        if (next - i > 1) {
+            buf_text(to, " to ");
+            trace_name(to, style, r->step[next - 1].name);
+        }
         buf_format(to, " (%s)", trace_step_word(r->step[i].kind));
     }
 }
@@ -448,18 +448,24 @@ static void put_steps_left_out(struct buf *to, const struct style *style,
 void trace_steps_words(struct buf *to, const struct style *style, const struct trace_report *r)
 {
     const struct step_statistics *t = &r->statistics;
-    if (t->count == 0)
+    if (r->steps == 0)
         return;
     human_counted(to, r->steps, "step", style->ascii);
     put_steps_left_out(to, style, r);
+    if (t->count == 0)
+        return;
     buf_text(to, ", on the host ");
     put_ns(to, (int64_t)t->median_ns);
-    if (t->count == 1)
-        return;
-    buf_text(to, " each in the median, from ");
-    put_ns(to, t->min_ns);
-    buf_text(to, " to ");
-    put_ns(to, t->max_ns);
+    if (t->count > 1) {
+        buf_text(to, " each in the median, from ");
+        put_ns(to, t->min_ns);
+        buf_text(to, " to ");
+        put_ns(to, t->max_ns);
+    }
+    if (r->devices > 0) {
+        buf_text(to, "; with their work ");
+        put_ns(to, (int64_t)t->aware_median_ns);
+    }
 }
 
 void trace_memory_words(struct buf *to, const struct style *style, const struct trace_report *r)

@@ -182,7 +182,7 @@ def test_what_gains_little_does_not_stand_on_the_first_screen_alone(tmp_path):
 def test_a_gain_is_told_for_one_step_and_for_all(tmp_path):
     """Half of each step of 100 loads."""
     path = tmp_path / "trace.json"
-    for steps, words in ((2, "at most 50 ns a step to gain, 100 ns in the 2 recorded: "), (1, "at most 50 ns to gain in the one step recorded: ")):
+    for steps, words in ((2, "at most 50 ns a step to gain, 100 ns in 2 steps: "), (1, "at most 50 ns to gain in the one step: ")):
         trace = trace_rules.Trace().steps(*[100] * steps)
         for number in range(steps):
             trace.range("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 100 * number + 10, 50)

@@ -355,7 +355,7 @@ static void add_steps(const struct trace_report *r, const struct trace_phases *p
     for (uint32_t phase = 0; phase < TRACE_PHASES; phase++) {
         wall[phase] = device[phase] = 0;
         for (uint32_t i = 0; i < p->steps; i++) {
-            if (r->step[i].kind == STEP_EMPTY)
+            if (!trace_step_is_judged(&r->step[i]))
                 continue;
             wall[phase] = i64_plus(wall[phase], p->step[i].wall_ns[phase]);
             device[phase] = i64_plus(device[phase], p->step[i].device_ns[phase]);

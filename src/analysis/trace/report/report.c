@@ -250,13 +250,14 @@ static bool steps_busy_make(const struct trace_study *s, struct arena *arena,
                             struct trace_report *ret)
 {
     uint32_t first = 0;
-    while (first < ret->steps && ret->step[first].kind == STEP_EMPTY)
+    while (first < ret->steps && !trace_step_is_judged(&ret->step[first]))
         first++;
     if (first == ret->steps)
         return true;
     int64_t from = ret->step[first].first_ns, to = from;
     for (uint32_t i = first; i < ret->steps; i++)
-        to = ret->step[i].last_ns > to ? ret->step[i].last_ns : to;
+        if (trace_step_is_judged(&ret->step[i]) && ret->step[i].last_ns > to)
+            to = ret->step[i].last_ns;
     int64_t *busy = arena_array(arena, int64_t, s->trace->processes.rows.len);
     if (busy == NULL || !busy_between(s, from, to, arena, busy))
         return false;

@@ -155,6 +155,7 @@ struct step_statistics {
     uint32_t count;
     double mean_ns, std_ns, median_ns, p95_ns, p99_ns;
     int64_t min_ns, max_ns;
+    double aware_median_ns; /* of their `aware_ns` */
 };
 
 /* Parts of the text; none: the first screen. */

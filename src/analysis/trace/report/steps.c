@@ -164,6 +164,12 @@ uint32_t trace_step_of(const struct trace_report *report, int64_t moment)
     return moment < step->first_ns + step->ns ? low - 1 : NO_ROW;
 }
 
+uint32_t trace_judged_step_of(const struct trace_report *report, int64_t moment)
+{
+    uint32_t step = trace_step_of(report, moment);
+    return step != NO_ROW && trace_step_is_judged(&report->step[step]) ? step : NO_ROW;
+}
+
 /* What the device work of a step spans, found in the order of its starts. */
 struct step_work {
     struct covering all;
@@ -208,13 +214,24 @@ static void spread(struct trace_report *r, const struct step_work *work)
     }
 }
 
+static int64_t host_time(const struct trace_step *step)
+{
+    return step->ns;
+}
+
+static int64_t aware_time(const struct trace_step *step)
+{
+    return step->aware_ns;
+}
+
 /* The times of plain steps, sorted; their number. */
-static uint32_t sort_plain(const struct trace_report *r, double *sorted)
+static uint32_t sort_plain(const struct trace_report *r, int64_t (*time)(const struct trace_step *),
+                           double *sorted)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < r->steps; i++)
         if (r->step[i].kind == STEP_PLAIN)
-            sorted[count++] = (double)r->step[i].ns;
+            sorted[count++] = (double)time(&r->step[i]);
     statistics_sort(sorted, count);
     return count;
 }
@@ -249,7 +266,7 @@ static void name_kinds(const struct trace_study *s, struct trace_report *r, doub
     if (begins_empty(s, r))
         r->step[0].kind = STEP_EMPTY;
     uint32_t first = r->step[0].kind == STEP_EMPTY;
-    uint32_t count = sort_plain(r, sorted); /* so far: all that are not empty */
+    uint32_t count = sort_plain(r, host_time, sorted); /* so far: all that are not empty */
     if (count > 2 && (double)r->step[first].ns > warm_up * statistics_median(sorted, count))
         r->step[first].kind = STEP_WARM_UP;
     if (count > 1 && last > first &&
@@ -257,11 +274,42 @@ static void name_kinds(const struct trace_study *s, struct trace_report *r, doub
         r->step[last].kind = STEP_CUT;
 }
 
+/* The first step of which a file that ends too early may lack something: that of the last operator
+ * or the last work of a device that was read.  Work, and the calls that launched it, stand behind
+ * the operators in many files, so that all of these may be there and none of those. */
+static uint32_t first_unwhole(const struct trace_study *s, const struct trace_report *r)
+{
+    const struct spans *spans = &s->trace->spans;
+    int64_t op = INT64_MIN, work = INT64_MIN;
+    if (s->work == 0 && s->trace->devices.rows.len > 0)
+        return 0;
+    for (uint32_t row = 0; row < spans->rows.len; row++) {
+        uint32_t host = links_host(&s->links, row);
+        bool is_step = (s->names.traits[spans->name[row]] & NAME_STEP) != 0;
+        if (spans->kind[row] == SPAN_OP && !is_step && spans->start[row] > op)
+            op = spans->start[row];
+        if (span_is_work(spans->kind[row]) && host != NO_ROW && spans->start[host] > work)
+            work = spans->start[host];
+    }
+    uint32_t of_op = trace_step_of(r, op), of_work = s->work > 0 ? trace_step_of(r, work) : NO_ROW;
+    uint32_t from = of_op < of_work ? of_op : of_work;
+    return from < r->steps ? from : r->steps;
+}
+
+static void name_cut(const struct trace_study *s, struct trace_report *r)
+{
+    if (s->trace->damage[DAMAGE_TRUNCATED].count == 0)
+        return;
+    for (uint32_t i = first_unwhole(s, r); i < r->steps; i++)
+        if (r->step[i].kind != STEP_EMPTY)
+            r->step[i].kind = STEP_CUT;
+}
+
 static void summarize(struct trace_report *r, double *sorted)
 {
     const double high = 0.95, highest = 0.99;
     struct step_statistics *t = &r->statistics;
-    t->count = sort_plain(r, sorted);
+    t->count = sort_plain(r, host_time, sorted);
     if (t->count == 0)
         return;
     t->mean_ns = statistics_mean(sorted, t->count);
@@ -271,6 +319,8 @@ static void summarize(struct trace_report *r, double *sorted)
     t->p99_ns = statistics_percentile(sorted, t->count, highest);
     t->min_ns = i64_of_double(sorted[0]);
     t->max_ns = i64_of_double(sorted[t->count - 1]);
+    sort_plain(r, aware_time, sorted);
+    t->aware_median_ns = statistics_median(sorted, t->count);
 }
 
 bool trace_steps_make(const struct trace_study *s, struct arena *arena, struct trace_report *ret)
@@ -292,6 +342,7 @@ bool trace_steps_make(const struct trace_study *s, struct arena *arena, struct t
         add_work(s, ret, work);
         spread(ret, work);
         name_kinds(s, ret, sorted);
+        name_cut(s, ret);
         summarize(ret, sorted);
     }
     arena_free(&scratch);

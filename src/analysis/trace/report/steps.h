@@ -15,4 +15,13 @@ bool trace_steps_make(const struct trace_study *s, struct arena *arena, struct t
 /* The step in which a moment lies, of whatever thread, or NO_ROW. */
 uint32_t trace_step_of(const struct trace_report *report, int64_t moment);
 
+/* Whether a step is one that is judged: it is not empty, and all of it is there. */
+static inline bool trace_step_is_judged(const struct trace_step *step)
+{
+    return step->kind == STEP_PLAIN || step->kind == STEP_WARM_UP;
+}
+
+/* The judged step in which a moment lies, or NO_ROW. */
+uint32_t trace_judged_step_of(const struct trace_report *report, int64_t moment);
+
 #endif

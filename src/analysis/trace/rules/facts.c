@@ -37,7 +37,7 @@ static void take_steps(struct rule_facts *f)
     const struct trace_report *r = f->report;
     for (uint32_t i = 0; i < r->steps; i++) {
         const struct trace_step *step = &r->step[i];
-        if (step->kind == STEP_EMPTY)
+        if (!trace_step_is_judged(step))
             continue;
         if (f->steps++ == 0)
             f->window_first = step->first_ns;
@@ -122,7 +122,7 @@ static void add_work(struct counting *c, uint32_t row)
     uint32_t launch = s->links.launch[row], owner = s->links.owner[row];
     uint16_t name = f->names[spans->name[row]];
     int64_t moment = spans->start[launch != NO_ROW ? launch : row];
-    bool in_step = trace_step_of(f->report, moment) != NO_ROW;
+    bool in_step = trace_judged_step_of(f->report, moment) != NO_ROW;
     if (launch != NO_ROW && span_end(spans, launch) > c->last_launch)
         c->last_launch = span_end(spans, launch);
     if (launch != NO_ROW && spans->start[launch] < c->first_launch)
@@ -147,7 +147,7 @@ static void add_runtime(struct counting *c, uint32_t row)
     const struct spans *spans = &s->trace->spans;
     uint8_t traits = s->names.traits[spans->name[row]];
     bool allocates = s->names.blame[spans->name[row]] == BLAME_ALLOCATOR;
-    uint32_t step = trace_step_of(f->report, spans->start[row]);
+    uint32_t step = trace_judged_step_of(f->report, spans->start[row]);
     f->has_alloc_calls = f->has_alloc_calls || allocates;
     f->is_hip = f->is_hip || (f->names[spans->name[row]] & RULE_HIP) != 0;
     f->all_launches += (traits & NAME_LAUNCHES) != 0;
@@ -163,7 +163,7 @@ static void add_runtime(struct counting *c, uint32_t row)
     if ((traits & NAME_SYNCHRONIZES) == 0 || (is_whole && is_aside))
         return;
     rule_calls_add(&f->syncs, spans, row);
-    f->steps_with_sync += c->syncs[step]++ == 0 && f->report->step[step].kind != STEP_EMPTY;
+    f->steps_with_sync += c->syncs[step]++ == 0;
     if (is_whole && (f->under[row] & UNDER_OPERATOR) == 0)
         rule_calls_add(&f->whole_syncs, spans, row);
 }

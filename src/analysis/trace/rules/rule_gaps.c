@@ -104,7 +104,7 @@ static void find_slow_step(struct rule_facts *f, const struct lateness *l)
     f->slow_ratio = -1;
     for (uint32_t i = 0; i < r->steps; i++) {
         const struct trace_step *step = &r->step[i];
-        if (step->kind == STEP_WARM_UP || step->kind == STEP_EMPTY || step->ns <= 0)
+        if (step->kind != STEP_PLAIN || step->ns <= 0)
             continue;
         double ratio = (double)l->step_slow[i] / (double)step->ns;
         f->steady_slow_ns = i64_plus(f->steady_slow_ns, l->step_slow[i]);

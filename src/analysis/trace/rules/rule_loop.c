@@ -198,10 +198,9 @@ static struct level level_of(struct walk *w, uint32_t row)
     const struct rule_facts *f = w->f;
     const struct spans *s = &f->study->trace->spans;
     const struct level *around = w->open.len > 0 ? &w->open.at[w->open.len - 1] : &outside;
-    uint32_t step = trace_step_of(f->report, s->start[row]);
     struct level l = *around;
     l.row = row;
-    l.step = step != NO_ROW && f->report->step[step].kind != STEP_EMPTY ? step : NO_ROW;
+    l.step = trace_judged_step_of(f->report, s->start[row]);
     l.inner_ns = 0;
     l.copies = false;
     l.name = name_of(w, row);
@@ -327,7 +326,7 @@ static bool find_other(struct walk *w)
         before[i + 1] = i64_plus(before[i], i64_minus(known.at[i].end, known.at[i].start));
     for (uint32_t i = 0; i < r->steps; i++) {
         int64_t start = r->step[i].first_ns, end = i64_plus(start, r->step[i].ns);
-        if (r->step[i].kind == STEP_EMPTY)
+        if (!trace_step_is_judged(&r->step[i]))
             continue;
         int64_t in = known_before(&known, before, end) - known_before(&known, before, start);
         int64_t other = i64_minus(r->step[i].ns, in);

@@ -97,7 +97,7 @@ static static_text missing(const struct rule_facts *f, uint8_t needs)
         return r->capture.devices > 0 ? "a GPU is listed, but nothing ran on it"
                                       : "no device activity was recorded";
     if ((needs & NEED_STEPS) != 0 && f->steps == 0)
-        return "the trace has no steps";
+        return r->steps > 0 ? "no step is whole" : "the trace has no steps";
     if ((needs & NEED_CALLS) != 0 && f->launches.count == 0)
         return "no launch lies in a step";
     if ((needs & NEED_MEMORY) != 0 && !f->memory.is_known)
