@@ -193,6 +193,15 @@ static enum vrs_status read_packed(struct input *in, struct window *packed,
     return status;
 }
 
+/* What the header tells of the file that this one was written from, unless it is cut itself. */
+static void look_at_header(struct trace *t)
+{
+    if (t->header.cut_at >= 0 && t->damage[DAMAGE_TRUNCATED].count == 0)
+        trace_damaged(t, DAMAGE_TRUNCATED, (uint64_t)t->header.cut_at);
+    else
+        t->header.cut_at = TRACE_UNKNOWN;
+}
+
 static enum vrs_status read_window(struct input *in, struct window *w, struct trace *t,
                                    struct vrs_error *err)
 {
@@ -233,7 +242,9 @@ enum vrs_status read_trace(struct source input, const struct read_trace_options 
         status = read_window(&in, &w, ret, err);
         window_free(&w);
     }
-    if (status != VRS_OK)
+    if (status == VRS_OK)
+        look_at_header(ret);
+    else
         trace_free(ret);
     return status;
 }

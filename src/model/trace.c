@@ -124,6 +124,7 @@ const struct table_kind listed_devices_kind = { "listed_devices", listed_columns
 
 static const struct trace_header no_header = {
     .base_ns = TRACE_UNKNOWN,
+    .cut_at = TRACE_UNKNOWN,
     .rank = TRACE_UNKNOWN,
     .world_size = TRACE_UNKNOWN,
 };

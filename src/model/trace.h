@@ -167,10 +167,14 @@ enum trace_flag {
     TRACE_WITH_FLOPS = 16,
 };
 
+/* The key under which a file that was written from one that ended too early says so. */
+#define TRACE_CUT_KEY "recordingCutAtByte"
+
 struct trace_header {
     bool is_array; /* the file is the list of events alone */
     uint8_t flags;
     int64_t base_ns;          /* what the times count from, since 1970; TRACE_UNKNOWN */
+    int64_t cut_at;           /* the file that it was written from ended too early, here; likewise */
     int64_t rank, world_size; /* TRACE_UNKNOWN */
     uint32_t backend;         /* string_id */
     uint64_t times_integer, times_other, times_missing; /* how the times are written */

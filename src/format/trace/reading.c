@@ -38,6 +38,8 @@ static void file_scalar(struct reading *r, struct value value)
         h->flags &= (uint8_t)~flags[r->key];
     if (r->key == KEY_BASE_NS)
         h->base_ns = value_integer(&value);
+    if (r->key == KEY_CUT_AT)
+        h->cut_at = value_integer(&value);
 }
 
 static enum vrs_status device_scalar(struct reading *r, struct value value, struct vrs_error *err)

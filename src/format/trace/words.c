@@ -21,6 +21,7 @@ static const str keys[TRACE_KEYS] = {
     [KEY_WITH_MODULES] = { "with_modules", 12 },
     [KEY_WITH_FLOPS] = { "with_flops", 10 },
     [KEY_BASE_NS] = { "baseTimeNanoseconds", 19 },
+    [KEY_CUT_AT] = { TRACE_CUT_KEY, sizeof(TRACE_CUT_KEY) - 1 },
     [KEY_SEGMENTS] = { "segments", 8 },
     [KEY_DEVICE_TRACES] = { "device_traces", 13 },
     [KEY_PH] = { "ph", 2 },
@@ -94,6 +95,7 @@ static const uint8_t first_of[KEY_LENGTHS][LETTERS] = {
              [LETTER('T')] = KEY_TOTAL_ALLOCATED,
              [LETTER('d')] = KEY_DISTRIBUTED },
     [16] = { [LETTER('d')] = KEY_DEVICE_PROPERTIES },
+    [18] = { [LETTER('r')] = KEY_CUT_AT },
     [19] = { [LETTER('b')] = KEY_BASE_NS },
 };
 

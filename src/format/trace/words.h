@@ -17,6 +17,7 @@ enum trace_key {
     KEY_WITH_MODULES,
     KEY_WITH_FLOPS,
     KEY_BASE_NS,
+    KEY_CUT_AT, /* ours: see trace_header.cut_at */
     KEY_SEGMENTS, /* of a memory snapshot */
     KEY_DEVICE_TRACES,
     /* of an event */

@@ -237,14 +237,18 @@ static void put_header(struct chrome *c)
         if ((h->flags & flags[i].flag) != 0)
             json_u64(&c->json, flags[i].name, 1);
     put_known(c, "baseTimeNanoseconds", h->base_ns);
+    if (c->t->damage[DAMAGE_TRUNCATED].count > 0)
+        json_u64(&c->json, TRACE_CUT_KEY, c->t->damage[DAMAGE_TRUNCATED].first_offset);
     json_text(&c->json, "displayTimeUnit", "ms");
 }
 
 void chrome_write(struct out *out, const struct trace *t, const struct chrome_choice *choice)
 {
     struct chrome c = { .out = out, .t = t, .choice = choice };
+    /* A list alone has no place to say that it is not whole. */
+    bool is_array = t->header.is_array && t->damage[DAMAGE_TRUNCATED].count == 0;
     json_start(&c.json, &out->text);
-    if (t->header.is_array) {
+    if (is_array) {
         json_array(&c.json, NULL);
     } else {
         json_object(&c.json, NULL);
@@ -253,7 +257,7 @@ void chrome_write(struct out *out, const struct trace *t, const struct chrome_ch
     }
     put_events(&c);
     json_close(&c.json);
-    if (!t->header.is_array)
+    if (!is_array)
         json_close(&c.json);
     json_finish(&c.json);
 }

@@ -24,6 +24,7 @@
 #include "render/answer/fields.h"
 #include "render/trace/figures_json.h"
 #include "render/trace/trace_findings.h"
+#include "render/trace/trace_words.h"
 #include "render/write/json.h"
 #include "render/write/out.h"
 
@@ -109,8 +110,7 @@ static void say_incomplete(const struct trace_file *file, const struct render_op
     buf_init(&text, SIZE_MAX / 2);
     buf_str(&text, file->path);
     buf_text(&text, ": INCOMPLETE: ");
-    buf_text(&text, file->cut_stream.is_damaged ? "the file cannot be unpacked to its end"
-                                                : "the file ends too early");
+    buf_text(&text, trace_cut_words(file));
     buf_text(&text, ", and the rows are of what was read");
     buf_char(&text, '\0');
     if (!text.failed)

@@ -43,8 +43,7 @@ void trace_file_text(struct buf *to, const struct style *style, const struct tra
     if (!f->complete) {
         paint_on(&words, style, PAINT_BAD);
         buf_text(&words, "INCOMPLETE: ");
-        buf_text(&words, f->cut_stream.is_damaged ? "the file cannot be unpacked to its end"
-                                                  : "the file ends too early");
+        buf_text(&words, trace_cut_words(f));
         paint_off(&words, style);
     }
     text_wrap(to, style, buf_slice(&words), 0, ENVELOPE_LABEL);

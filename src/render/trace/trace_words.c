@@ -94,12 +94,22 @@ static const struct {
     [DAMAGE_UNORDERED] = { "row", " with a time before the row above, taken as that time" },
 };
 
-/* Where the file ends too early, and the stream in which it is packed where that does.  `one`: what
- * the file is a list of. */
-static void put_cut(struct buf *to, const struct cut_stream *stream, uint64_t offset,
-                    const char *one)
+static_text trace_cut_words(const struct trace_file *file)
 {
-    if (stream->name == NULL)
+    return file->was_cut                 ? "it was written from a file that ends too early"
+           : file->cut_stream.is_damaged ? "the file cannot be unpacked to its end"
+                                         : "the file ends too early";
+}
+
+/* Where the file ends too early, or the one that it was written from, and the stream in which it is
+ * packed where that does.  `one`: what the file is a list of. */
+static void put_cut(struct buf *to, const struct trace_file *file, uint64_t offset, const char *one)
+{
+    const struct cut_stream *stream = &file->cut_stream;
+    if (file->was_cut)
+        buf_format(to, "this file was written from one that ended too early, at its byte %llu",
+                   (unsigned long long)offset);
+    else if (stream->name == NULL)
         buf_format(to, "the file ends too early, at byte %llu", (unsigned long long)offset);
     else
         buf_format(to, "the %s %s, at byte %llu of the file, which is byte %llu unpacked",
@@ -115,7 +125,7 @@ void trace_damage_words(struct buf *to, const struct style *style, const struct 
     unsigned long long offset = damage->first_offset;
     switch (damage->kind) {
     case DAMAGE_TRUNCATED:
-        put_cut(to, &file->cut_stream, damage->first_offset, one);
+        put_cut(to, file, damage->first_offset, one);
         return;
     case DAMAGE_BEHIND:
         buf_format(to, "what stands behind the end of the trace, at byte %llu, is left out",

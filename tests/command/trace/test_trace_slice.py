@@ -1,4 +1,5 @@
 """Traces written anew: without their damage, or some of their steps."""
+import gzip
 import json
 
 import pytest
@@ -27,7 +28,9 @@ def assert_same(path, folder):
     (have, doc), (want, _) = figures(rewritten(path, folder, "--repair")), figures(path)
     wrong = {k: (have[k], want[k]) for k in want if have[k] != want[k]}
     assert not wrong, (path.name, wrong)
-    assert doc["file"]["damage"] == [] and doc["file"]["complete"], path.name
+    kinds = [one["kind"] for one in doc["file"]["damage"]]
+    was_cut = not figures(path)[1]["file"]["complete"]
+    assert kinds == (["truncated"] if was_cut else []) and doc["file"]["complete"] is not was_cut, path.name
 
 
 # Repair -------------------------------------------------------------------------------
@@ -69,6 +72,27 @@ def test_damaged_traces_repaired(tmp_path):
         path.write_text(text)
         assert figures(path)[1]["file"]["damage"], name
         assert_same(path, tmp_path)
+
+
+def test_what_is_written_from_a_cut_file_says_so(tmp_path):
+    """Also as a list alone, packed, and written once more."""
+    events = trace(steps(1000, 1200, 1400))
+    for name, doc in (("object", events), ("list", events["traceEvents"])):
+        whole = json.dumps(doc)
+        path = tmp_path / (name + ".json")
+        path.write_text(whole[:-30])
+        once = rewritten(path, tmp_path, "--repair").rename(tmp_path / (name + " 1.json"))
+        twice = rewritten(once, tmp_path, "--repair").rename(tmp_path / (name + " 2.json"))
+        packed = tmp_path / (name + ".json.gz")
+        packed.write_bytes(gzip.compress(once.read_bytes()))
+        at = json.loads(once.read_text())["recordingCutAtByte"]
+        assert at <= len(whole) - 30
+        for one in (once, twice, packed):
+            page = " ".join(run("trace", one, expect=0).out.split())
+            assert "INCOMPLETE: it was written from a file that ends too early" in page
+            assert f"this file was written from one that ended too early, at its byte {at}; the whole events before are kept" in page
+        assert "INCONCLUSIVE" in run("check", "--min-busy=99%", once, expect=0).out
+        run("trace", "--strict", once, expect=3)
 
 
 # Slices -------------------------------------------------------------------------------

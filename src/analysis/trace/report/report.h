@@ -40,6 +40,7 @@ struct trace_file {
     bool complete;
     struct damage_row *damage;
     uint32_t damages;
+    bool was_cut; /* the file that it was written from; `complete` is false */
     struct cut_stream cut_stream; /* in which it is packed, where that ends too early */
 };
 
