@@ -10,6 +10,7 @@
 #include "render/answer/next.h"
 #include "render/trace/trace_answer.h"
 #include "render/trace/trace_check_words.h"
+#include "render/trace/trace_file.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
 #include "render/write/human.h"
@@ -66,6 +67,7 @@ static void put_file(struct buf *to, const struct style *style, const struct tra
     escape_text(to, str_equal(path, S("-")) ? S("standard input") : path, style->ascii);
     paint_off(to, style);
     buf_text(to, check->file.complete ? ", profiler trace\n" : ", profiler trace, INCOMPLETE\n");
+    trace_damage_text(to, style, &check->file, "event");
 }
 
 /* Which part of `trace` tells more of a limit. */

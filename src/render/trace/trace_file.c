@@ -10,8 +10,7 @@
 #include "render/write/escape.h"
 #include "render/write/text.h"
 
-/* What was read around, in one line. */
-static void put_damage(struct buf *to, const struct style *style, const struct trace_file *f,
+void trace_damage_text(struct buf *to, const struct style *style, const struct trace_file *f,
                        const char *one)
 {
     struct buf words;
@@ -49,7 +48,7 @@ void trace_file_text(struct buf *to, const struct style *style, const struct tra
     text_wrap(to, style, buf_slice(&words), 0, ENVELOPE_LABEL);
     buf_char(to, '\n');
     buf_end(&words, to);
-    put_damage(to, style, f, one);
+    trace_damage_text(to, style, f, one);
 }
 
 void trace_missing_text(struct buf *to, const struct style *style, const struct trace_report *r)

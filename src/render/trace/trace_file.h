@@ -11,6 +11,10 @@
 void trace_file_text(struct buf *to, const struct style *style, const struct trace_file *f,
                      const char *what, const char *one);
 
+/* What was read around, in one line; nothing where nothing was. */
+void trace_damage_text(struct buf *to, const struct style *style, const struct trace_file *f,
+                       const char *one);
+
 /* What would tell more, and what records it. */
 void trace_missing_text(struct buf *to, const struct style *style, const struct trace_report *r);
 

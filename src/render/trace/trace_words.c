@@ -77,7 +77,8 @@ static const struct {
     [DAMAGE_NO_TIME] = { "event", " without a time, left out" },
     [DAMAGE_NEGATIVE] = { "event", " with a negative duration, taken as 0" },
     [DAMAGE_NO_DURATION] = { "event", " with a duration that is no number, taken as 0" },
-    [DAMAGE_RANGE] = { "event", " with a time beyond 64 bits of nanoseconds" },
+    [DAMAGE_RANGE] = { "event", " with a time beyond 64 bits of nanoseconds, taken as the nearest: "
+                                "what is told of time is wrong" },
     [DAMAGE_NOT_AN_EVENT] = { "value", " in the place of an event, left out" },
     [DAMAGE_ESCAPE] = { "escape", " that JSON does not have, taken as a backslash" },
     [DAMAGE_CONTROL] = { "control character", " in a text, kept" },

@@ -119,6 +119,18 @@ def test_durations_that_cannot_be(tmp_path, written, kind, words):
     assert words in " ".join(run("trace", path, expect=0).out.split())
 
 
+def test_a_check_says_what_is_damaged_and_decides_nothing_by_times_that_cannot_be(tmp_path):
+    path = tmp_path / "run.json"
+    whole = json.dumps(trace(steps(1000, 1200)))
+    path.write_text(whole.replace('"dur": 0.5', '"dur": 1e300', 1))
+    out = run("check", "--min-busy=1%", "--max-step=1us", path, expect=0).out
+    assert out.count("INCONCLUSIVE") == 2 and "a time beyond 64 bits is in the file" in out
+    assert "damage 1 event with a time beyond 64 bits of nanoseconds, taken as the nearest" in " ".join(out.split())
+    path.write_text(whole.replace('"dur": 0.5', '"dur": -1', 1))
+    out = run("check", "--min-busy=1%", path).out
+    assert "damage   1 event with a negative duration, taken as 0" in out and "INCONCLUSIVE" not in out
+
+
 @pytest.mark.parametrize("behind", ["%s", "%.40s", "]}", "x", "\0" * 100])
 def test_what_stands_behind_the_end(tmp_path, behind):
     top = trace(steps(1000, 1200))

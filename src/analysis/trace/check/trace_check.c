@@ -122,6 +122,14 @@ static bool exceeds(const struct trace_check_row *row)
                                        : row->value > row->limit;
 }
 
+static bool has_damage(const struct trace_file *file, enum trace_damage kind)
+{
+    for (uint32_t i = 0; i < file->damages; i++)
+        if (file->damage[i].kind == kind)
+            return true;
+    return false;
+}
+
 /* A peak only grows by what is missing; how busy a device was may become any share. */
 static bool is_proven(const struct trace_report *r, const struct trace_check_row *row)
 {
@@ -132,7 +140,10 @@ static void judge(const struct trace_report *r, struct trace_check_row *row)
 {
     if (!row->known)
         return;
-    if (exceeds(row) && is_proven(r, row)) {
+    bool is_of_time = row->measure == TRACE_RATIO || row->measure == TRACE_NS;
+    if (is_of_time && has_damage(&r->file, DAMAGE_RANGE)) {
+        undecided(row, "time_beyond_range", "a time beyond 64 bits is in the file");
+    } else if (exceeds(row) && is_proven(r, row)) {
         row->outcome = TRACE_FAIL;
         row->reason = NULL;
     } else if (!r->file.complete && row->reason == NULL) {
