@@ -95,6 +95,11 @@ def launches(ns):
     return Trace().steps(1000).work(500, 100, took=ns)
 
 
+def one_loads(ns):
+    """A launch that loads a kernel, beside which another is as long as LAUNCH-BOUND allows, or longer."""
+    return Trace().steps(1_000_000).work(500_000, 100, launch=100_000, took=300_000).work(900_000, 100, launch=500_000, took=ns)
+
+
 def many_kernels(count):
     t = Trace().steps(20 * count)
     for i in range(count):
@@ -321,6 +326,7 @@ CASES = [
     ("PH-BWD", "backward", loop(0, 200, 401), loop(0, 200, 400)),
     ("COPY-40", "host", copies(400), copies(399)),
     ("LAUNCH-BOUND", "calls", launches(201), launches(200)),
+    ("LAUNCH-BOUND", "slow ones apart", Trace().steps(400).work(200, 100, took=90), one_loads(90_000)),
     ("LAUNCH-BOUND", "kernels", many_kernels(1001), many_kernels(1000)),
     ("SMALL-OPS", "count", small_kernels(51), small_kernels(50)),
     ("SLOW-LAUNCH", "of a step", slow_launch(200_001), slow_launch(200_000)),
@@ -344,6 +350,8 @@ CASES = [
      shaped([[9], [5, 64, 32], [5, 32, 16]], "aten::baddbmm")),
     ("TC-ALIGN", "time", shaped([[64, 32], [32, 15]], ns=11), shaped([[64, 32], [32, 15]], ns=10)),
     ("TC-ALIGN", "16 bits", shaped([[7, 7], [7, 7]]), shaped([[7, 7], [7, 7]], kernel="ampere_sgemm_64x64_tn")),
+    ("TC-ALIGN", "the kernel's word", shaped([[7, 7], [7, 7]], kernel="cutlass_80_tensorop_f16_s16816gemm_f16_64x64_tn_align2"),
+     shaped([[7, 7], [7, 7]], kernel="cutlass_80_tensorop_f16_s16816gemm_f16_64x64_tn_align8")),
     ("TC-ALIGN", "products", shaped([[7, 7], [7, 7], []]), shaped([[7, 7], [8, 7], []])),
     ("MEM-90", "peak", peak(901), peak(900)),
     ("MEM-ACT", "forward", phase_peaks(801, 1000), phase_peaks(800, 1000)),

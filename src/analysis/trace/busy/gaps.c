@@ -8,7 +8,7 @@
 
 struct gap_parts gap_part(const struct trace_study *s, int64_t start, uint32_t next)
 {
-    enum { SHORT_NS = 10000, SLOW_NS = 100000 };
+    enum { SHORT_NS = 10000 };
     const struct spans *spans = &s->trace->spans;
     uint32_t launch = s->links.launch[next];
     int64_t end = spans->start[next];
@@ -20,7 +20,7 @@ struct gap_parts gap_part(const struct trace_study *s, int64_t start, uint32_t n
     }
     return (struct gap_parts){
         .kind = GAP_HOST_LATE,
-        .rest = spans->duration[launch] >= SLOW_NS ? GAP_SLOW_LAUNCH : GAP_LAUNCH_LATENCY,
+        .rest = spans->duration[launch] >= SLOW_LAUNCH_NS ? GAP_SLOW_LAUNCH : GAP_LAUNCH_LATENCY,
         .late_until = spans->start[launch] < end ? spans->start[launch] : end,
     };
 }

@@ -155,6 +155,8 @@ static void add_runtime(struct counting *c, uint32_t row)
         return;
     if ((traits & NAME_LAUNCHES) != 0)
         rule_calls_add(&f->launches, spans, row);
+    if ((traits & NAME_LAUNCHES) != 0 && spans->duration[row] >= SLOW_LAUNCH_NS)
+        rule_calls_add(&f->slow_launches, spans, row);
     if (allocates && step >= 2 + (uint32_t)(f->report->step[0].kind == STEP_EMPTY))
         rule_calls_add(&f->allocs, spans, row);
     /* Who profiles waits for all before the first launch, and behind the last. */

@@ -145,6 +145,7 @@ struct rule_facts {
     /* Calls in steps. */
     uint64_t all_launches; /* in steps or not */
     struct rule_calls launches, allocs, syncs, whole_syncs;
+    struct rule_calls slow_launches; /* of those, which rule_slow_launch tells */
     bool has_alloc_calls; /* anywhere */
     uint32_t steps_with_sync;
 

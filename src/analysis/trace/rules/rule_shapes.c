@@ -101,6 +101,17 @@ static bool is_off(int64_t size, double multiple)
     return size > 1 && multiple >= 1 && size % (int64_t)multiple != 0;
 }
 
+/* CUTLASS and cuBLAS name a kernel by what its operands are aligned to: "..._tn_align8". */
+static bool says_aligned(str kernel, double multiple)
+{
+    static const str names[] = { { "align8", 6 }, { "aligna8", 7 } };
+    enum { NAMED = 8 };
+    for (size_t i = 0; i < sizeof names / sizeof *names && multiple <= NAMED; i++)
+        if (str_find(kernel, names[i]) < kernel.len)
+            return true;
+    return false;
+}
+
 struct unaligned {
     uint64_t products; /* with sizes, aligned or not */
     int64_t ns, longest_ns;
@@ -124,6 +135,8 @@ static void add_product(const struct rule_facts *f, struct unaligned *u, uint32_
     u->products++;
     if (!is_off(sizes.rows, multiple) && !is_off(sizes.inner, multiple) &&
         !is_off(sizes.columns, multiple))
+        return;
+    if (says_aligned(trace_text(s->trace, spans->name[row]), multiple))
         return;
     u->ns = i64_plus(u->ns, spans->duration[row]);
     if (u->longest != NO_ROW && spans->duration[row] <= u->longest_ns)

@@ -52,10 +52,12 @@ bool rule_launch_bound(struct judging *j)
 {
     const struct rule_facts *f = j->f;
     const struct trace_queue_row *queue = main_queue(f);
-    judge_note(j, "launch_ns", (double)f->launches.ns);
-    judge_note(j, "launches", (double)f->launches.count);
-    bool calls = judge_above(j, "launch_step_ratio",
-                             judge_share((double)f->launches.ns, (double)f->steps_ns), LAUNCH_STEP);
+    /* A few that load kernels are not many launches. */
+    int64_t ns = i64_minus(f->launches.ns, f->slow_launches.ns);
+    judge_note(j, "launch_ns", (double)ns);
+    judge_note(j, "launches", (double)(f->launches.count - f->slow_launches.count));
+    bool calls = judge_above(j, "launch_step_ratio", judge_share((double)ns, (double)f->steps_ns),
+                             LAUNCH_STEP);
     bool many = false;
     if (!calls && f->step_median_ns >= 0 && queue != NULL && queue->empty_ratio >= 0)
         many = judge_above(j, "kernels_per_step",
@@ -64,7 +66,7 @@ bool rule_launch_bound(struct judging *j)
                judge_below(j, "kernel_median_ns", (double)f->step_median_ns, LAUNCH_KERNEL_NS) &&
                judge_above(j, "queue_empty_ratio", queue->empty_ratio, LAUNCH_EMPTY);
     if (calls)
-        j->found->gain_ns = f->launches.ns;
+        j->found->gain_ns = ns;
     else
         j->found->text = "{kernels_per_step} kernels in a step, half of them of "
                          "{kernel_median_ns} at most, and nothing was queued for "
