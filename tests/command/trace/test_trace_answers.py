@@ -50,7 +50,7 @@ def test_findings_name_the_time_that_they_are_a_share_of(tmp_path):
     quiet = [*STEPS[:2], *launched("first", 50, 60, 10, 1), *launched("second", 105, 110, 20, 2)]
     low = " ".join(run("trace", "--findings", written(tmp_path, quiet), expect=0).out.split())
     assert "15.0 % of 200.0 us and idle for the other 170.0 us" in low
-    assert "35.0 us of 40.0 us of idle time between its first event and its last the device waited for the host" in low
+    assert "the device waited 35.0 us for the host to launch, of 40.0 us idle between its first event and its last" in low
     assert "40.0 us of 200.0 us of steps on the host went into loading data" in \
         " ".join(run("trace", "--findings", written(tmp_path, [loader, *STEPS]), expect=0).out.split())
 
@@ -255,3 +255,12 @@ def test_of_a_file_that_ends_before_its_first_work_no_step_is_judged(tmp_path):
     answer = json.loads(run("trace", "-j", path, expect=0).out)
     assert [s["kind"] for s in answer["steps"]] == ["cut"] * 3
     assert {"id": "DATA-3", "clause": "no step is whole"} in answer["silent"]
+
+
+def test_where_launches_were_not_recorded_no_reason_is_claimed(tmp_path):
+    """Nor is anything advised for what nobody saw."""
+    steps = [span("ProfilerStep#1", "user_annotation", 0, 1000), span("aten::mm", "cpu_op", 1, 990)]
+    work = [span("k", "kernel", at, 10, pid=0, tid=7) for at in range(0, 1000, 250)]
+    found = json.loads(run("trace", "-j", written(tmp_path, steps + work), expect=0).out)["findings"]
+    low = next(f for f in found if f["id"] == "GPU-LOW")
+    assert low["advice"] == "the trace does not tell why: of most work behind a gap the launch was not recorded"

@@ -27,8 +27,8 @@ const struct rule_row rule_rows[RULES_MOST] = {
       "{data_ns} of {steps_ns} of steps on the host went into loading data ({data_step_ratio})",
       NULL },
     { "HOST-1", TRACE_PROBLEM, NEED_TORCH | NEED_DEVICE, rule_host,
-      "{late_ns} of {idle_ns} of idle time between its first event and its last the device waited "
-      "for the host to launch; it was busy for {busy_ratio} of {window_ns}",
+      "the device waited {late_ns} for the host to launch, of {idle_ns} idle between its first "
+      "event and its last; it was busy for {busy_ratio} of {window_ns}",
       "see what the host does in the gaps (--gaps)" },
     { "PH-FWD", TRACE_NOTE, NEED_TORCH | NEED_STEPS, rule_forward,
       "{forward_ns} of forward are {forward_backward_ratio} of the {backward_ns} of backward",
@@ -50,7 +50,7 @@ const struct rule_row rule_rows[RULES_MOST] = {
       "{small_time_ratio} of the device's time",
       "fuse them: torch.compile, or one operator for several" },
     { "SLOW-LAUNCH", TRACE_ADVICE, NEED_TORCH | NEED_DEVICE, rule_slow_launch,
-      "{slow_ns} the device waited for launches that took 100 us or more, the longest "
+      "the device waited {slow_ns} for launches that took 100 us or more, the longest "
       "{longest_ns}",
       "run some steps before those that count, or load kernels at the start "
       "(CUDA_MODULE_LOADING=EAGER)" },
@@ -58,11 +58,11 @@ const struct rule_row rule_rows[RULES_MOST] = {
       "{pageable_ns} in {copies} copies from pageable memory, {pageable_bytes} in a step",
       "copy from pinned memory (pin_memory=True) with non_blocking=True" },
     { "H2D-EXPOSED", TRACE_ADVICE, NEED_TORCH | NEED_DEVICE, rule_exposed_copies,
-      "{exposed_ns} the device did nothing but copy ({copy_exposed_ratio} of its time)",
+      "for {exposed_ns} the device did nothing but copy ({copy_exposed_ratio} of its time)",
       "copy with non_blocking=True, and the next batch on a stream of its own" },
     { "SYNC-STEP", TRACE_ADVICE, NEED_TORCH | NEED_DEVICE, rule_sync,
-      "{waits_ns} the host waited for the device in steps ({waits} calls, in {steps_with_waits} of "
-      "{steps} steps), mostly for work that ran anyway: of idle time {sync_idle_ns} are owed to it",
+      "the host waited {waits_ns} for the device in steps ({waits} calls, in {steps_with_waits} of "
+      "{steps} steps); {sync_idle_ns} of the device's idle time are owed to that",
       "take .item(), .cpu(), prints of tensors and timers out of the loop, or do them every so "
       "many steps" },
     { "ALLOC-STEP", TRACE_ADVICE, NEED_TORCH | NEED_STEPS, rule_alloc,
@@ -70,7 +70,7 @@ const struct rule_row rule_rows[RULES_MOST] = {
       "look for retries of the allocator in a snapshot (vramscope report), and try "
       "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True" },
     { "COMM-EXPOSED", TRACE_ADVICE, NEED_TORCH | NEED_DEVICE, rule_comm_exposed,
-      "{exposed_ns} the device did nothing but collectives ({comm_exposed_ratio} of its time)",
+      "for {exposed_ns} the device did nothing but collectives ({comm_exposed_ratio} of its time)",
       "let them run beside the backward: bucket sizes, accumulation of gradients" },
     { "COMM-SKEW", TRACE_ADVICE, NEED_TORCH | NEED_DEVICE, rule_comm_skew, NULL,
       "balance the work of the ranks" },

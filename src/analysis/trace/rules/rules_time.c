@@ -92,7 +92,11 @@ static void advise_host(struct judging *j, static_text if_many)
                                HOST_LAUNCHES);
     if (is_one && !are_many)
         blame_late(j);
-    j->found->advice = are_many ? if_many : few[has_steps][kind];
+    j->found->advice = f->late_reason == BLAME_NONE && f->late_reason_ns > f->late_ns / 2
+                           ? "nothing of what the host did meanwhile was recorded: record frames of "
+                             "Python (with_stack=True), and see what it waits for"
+                       : are_many ? if_many
+                                  : few[has_steps][kind];
 }
 
 /* The devices of the judged window: which reason comes first is row D07's order. */
@@ -116,6 +120,9 @@ bool rule_gpu_low(struct judging *j)
     else if (f->slow_ns > f->card->idle_ns / 2)
         j->found->advice = "launches themselves were slow, as where kernels are loaded at their "
                            "first use: run some steps before those that count";
+    else if (!tells)
+        j->found->advice = "the trace does not tell why: of most work behind a gap the launch was "
+                           "not recorded";
     else if (is_host)
         advise_host(j, "the host is late: launch less and larger work (torch.compile, CUDA graphs, "
                        "larger batches), and wait for the device less often");

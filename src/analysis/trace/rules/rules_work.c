@@ -184,7 +184,7 @@ bool rule_sync(struct judging *j)
                                : "some step does not wait, and little idle time is owed to "
                                  "waiting");
     if (!in_each)
-        j->found->text = "{sync_idle_ns} the device had nothing to do while the host waited for it";
+        j->found->text = "for {sync_idle_ns} the device had nothing to do while the host waited for it";
     return true;
 }
 
