@@ -73,6 +73,26 @@ static void fill_step(struct cells *cells, const void *from, uint32_t i, str *ce
     cell[7] = cell_word(cells, trace_step_word(s->kind));
 }
 
+/* Work that no row of the table counts, where that is not next to nothing. */
+static void put_of_no_step(struct buf *to, const struct style *style, const struct trace_report *r)
+{
+    const double little = 0.01;
+    int64_t all = r->figures.tables.device_ns, rest = all;
+    struct buf words;
+    for (uint32_t i = 0; i < r->steps; i++)
+        rest = i64_minus(rest, r->step[i].device_ns);
+    if (r->steps == 0 || (double)rest <= little * (double)all)
+        return;
+    buf_init(&words, SIZE_MAX / 2);
+    human_ns(&words, (uint64_t)rest);
+    buf_text(&words, " of the devices' work are of no step: the launch was not recorded, or lies "
+                     "outside of the steps");
+    buf_text(to, "  ");
+    text_wrap(to, style, buf_slice(&words), 2, 2);
+    buf_char(to, '\n');
+    buf_end(&words, to);
+}
+
 void trace_steps_table(struct buf *to, const struct style *style, const struct trace_report *r,
                        uint32_t most)
 {
@@ -93,6 +113,7 @@ void trace_steps_table(struct buf *to, const struct style *style, const struct t
         d.fill = fill_host_step;
     }
     draw(to, style, &d);
+    put_of_no_step(to, style, r);
 }
 
 /* Operators. */

@@ -264,3 +264,10 @@ def test_where_launches_were_not_recorded_no_reason_is_claimed(tmp_path):
     found = json.loads(run("trace", "-j", written(tmp_path, steps + work), expect=0).out)["findings"]
     low = next(f for f in found if f["id"] == "GPU-LOW")
     assert low["advice"] == "the trace does not tell why: of most work behind a gap the launch was not recorded"
+
+
+def test_work_of_no_step_is_said(tmp_path):
+    lone = span("lone", "kernel", 300, 50, pid=0, tid=7)
+    of_none = "50.0 us of the devices' work are of no step"
+    assert of_none in run("trace", "--steps", written(tmp_path, [*STEPS, lone]), expect=0).out
+    assert "of no step" not in run("trace", "--steps", written(tmp_path, STEPS), expect=0).out
