@@ -67,15 +67,37 @@ static void put_workers(struct buf *to, const struct trace_finding *f, bool asci
         put_place(to, f, name, ascii);
 }
 
+/* Behind a 1, "call" for the "calls" of a template. */
+static void put_noun_of_one(struct buf *to, str *rest)
+{
+    static const struct {
+        str many, one;
+    } nouns[] = {
+        { { " calls", 6 }, { " call", 5 } }, { { " launches", 9 }, { " launch", 7 } },
+        { { " copies", 7 }, { " copy", 5 } }, { { " fills", 6 }, { " fill", 5 } },
+        { { " times", 6 }, { " time", 5 } }, { { " steps", 6 }, { " step", 5 } },
+    };
+    for (size_t i = 0; i < sizeof nouns / sizeof *nouns; i++) {
+        if (!str_starts(*rest, nouns[i].many))
+            continue;
+        buf_str(to, nouns[i].one);
+        *rest = (str){ rest->ptr + nouns[i].many.len, rest->len - nouns[i].many.len };
+        return;
+    }
+}
+
 static void put_template(struct buf *to, const struct trace_finding *f, static_text text,
                          bool ascii)
 {
     str rest = str_from(text), name = { NULL, 0 };
     while (put_until_place(to, &rest, &name)) {
+        size_t before = to->len;
         if (str_equal(name, S("workers")))
             put_workers(to, f, ascii);
         else
             put_place(to, f, name, ascii);
+        if (to->len == before + 1 && to->at[before] == '1')
+            put_noun_of_one(to, &rest);
     }
 }
 

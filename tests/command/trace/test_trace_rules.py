@@ -172,7 +172,7 @@ def test_what_gains_little_does_not_stand_on_the_first_screen_alone(tmp_path):
     path.write_bytes(trace_rules.as_json(trace))
     found = next(f for f in read(path)["findings"] if f["id"] == "SYNC-STEP")
     assert found["gain_bound_ns"] == found["evidence"]["sync_idle_ns"] == 9
-    assert "9 ns of the device's idle time are owed to that" in found["text"]
+    assert "(1 call, in 1 of 1 step); 9 ns of the device's idle time are owed to that" in found["text"]
     page = run("trace", path, expect=0).out
     assert "GPU-HIGH" in page and "SYNC-STEP" not in page
     page = run("trace", path, "--threshold", "lead-gain_ratio=0.001", expect=0).out
