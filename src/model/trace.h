@@ -172,7 +172,7 @@ enum trace_flag {
 
 struct trace_header {
     bool is_array; /* the file is the list of events alone */
-    uint8_t flags;
+    uint8_t flags, flags_said; /* those that are set, and those that the header has at all */
     int64_t base_ns;          /* what the times count from, since 1970; TRACE_UNKNOWN */
     int64_t cut_at;           /* the file that it was written from ended too early, here; likewise */
     int64_t rank, world_size; /* TRACE_UNKNOWN */

@@ -30,12 +30,12 @@ static void file_scalar(struct reading *r, struct value value)
         [KEY_WITH_STACK] = TRACE_WITH_STACK,       [KEY_WITH_MODULES] = TRACE_WITH_MODULES,
         [KEY_WITH_FLOPS] = TRACE_WITH_FLOPS,
     };
+    uint8_t flag = flags[r->key];
     bool is_set = value.form == VALUE_TRUE || (value.form == VALUE_TEXT && value.text.len > 0) ||
                   (value.form == VALUE_NUMBER && value_integer(&value) != 0);
-    if (is_set)
-        h->flags |= flags[r->key];
-    else
-        h->flags &= (uint8_t)~flags[r->key];
+    h->flags = (uint8_t)(is_set ? h->flags | flag : h->flags & ~flag);
+    h->flags_said = (uint8_t)(value.form != VALUE_NULL ? h->flags_said | flag
+                                                       : h->flags_said & ~flag);
     if (r->key == KEY_BASE_NS)
         h->base_ns = value_integer(&value);
     if (r->key == KEY_CUT_AT)

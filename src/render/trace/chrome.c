@@ -234,8 +234,8 @@ static void put_header(struct chrome *c)
     put_devices(c);
     put_job(c);
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if ((h->flags & flags[i].flag) != 0)
-            json_u64(&c->json, flags[i].name, 1);
+        if ((h->flags_said & flags[i].flag) != 0)
+            json_u64(&c->json, flags[i].name, (h->flags & flags[i].flag) != 0);
     put_known(c, "baseTimeNanoseconds", h->base_ns);
     if (c->t->damage[DAMAGE_TRUNCATED].count > 0)
         json_u64(&c->json, TRACE_CUT_KEY, c->t->damage[DAMAGE_TRUNCATED].first_offset);

@@ -86,8 +86,9 @@ static bool missing_find(const struct trace_study *s, const struct figures *f, b
           { "device activity", "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]" } },
         { !has_steps, { "steps", "schedule=schedule(...), and prof.step() in each step" } },
         { !has_frames, { "source lines", "with_stack=True" } },
-        { s->trace->memory.rows.len == 0 && !ret->profile_memory, { "memory", "profile_memory=True" } },
-        { !ret->record_shapes && !h->has_shapes && trace_rules_use_shapes(f), { "input shapes", "record_shapes=True" } },
+        { !ret->profile_memory, { "memory", "profile_memory=True" } },
+        { !ret->record_shapes && trace_rules_use_shapes(f),
+          { "input shapes", "record_shapes=True" } },
     };
     enum { MOST = sizeof all / sizeof *all };
     ret->missing = arena_array(arena, struct missing_row, MOST);
@@ -99,15 +100,27 @@ static bool missing_find(const struct trace_study *s, const struct figures *f, b
     return true;
 }
 
+/* What of it the events show. */
+static uint8_t flags_shown(const struct trace *t, const struct figures *f)
+{
+    unsigned shown = 0;
+    shown |= t->header.has_shapes ? TRACE_RECORD_SHAPES : 0u;
+    shown |= t->memory.rows.len > 0 ? TRACE_PROFILE_MEMORY : 0u;
+    shown |= t->header.has_stacks || f->kinds[SPAN_PYTHON] > 0 ? TRACE_WITH_STACK : 0u;
+    return (uint8_t)shown;
+}
+
 static bool capture_make(const struct trace_study *s, const struct trace_report *r,
                          struct arena *arena, struct capture *ret)
 {
     const struct trace_header *h = &s->trace->header;
-    *ret = (struct capture){ .record_shapes = (h->flags & TRACE_RECORD_SHAPES) != 0,
-                             .profile_memory = (h->flags & TRACE_PROFILE_MEMORY) != 0,
-                             .with_stack = (h->flags & TRACE_WITH_STACK) != 0,
-                             .with_modules = (h->flags & TRACE_WITH_MODULES) != 0,
-                             .with_flops = (h->flags & TRACE_WITH_FLOPS) != 0,
+    uint8_t shown = flags_shown(s->trace, &r->figures), on = (uint8_t)(h->flags | shown);
+    *ret = (struct capture){ .record_shapes = (on & TRACE_RECORD_SHAPES) != 0,
+                             .profile_memory = (on & TRACE_PROFILE_MEMORY) != 0,
+                             .with_stack = (on & TRACE_WITH_STACK) != 0,
+                             .with_modules = (on & TRACE_WITH_MODULES) != 0,
+                             .with_flops = (on & TRACE_WITH_FLOPS) != 0,
+                             .known = (uint8_t)(h->flags_said | shown),
                              .rank = h->rank,
                              .world_size = h->world_size };
     return keep_text(s->trace, h->backend, arena, &ret->backend) &&

@@ -55,8 +55,10 @@ struct missing_row {
     static_text what, how; /* what cannot be told, and the switch that records it */
 };
 
+/* What was recorded, by the header of the file, or by events that only such a recording has. */
 struct capture {
     bool record_shapes, profile_memory, with_stack, with_modules, with_flops;
+    uint8_t known; /* enum trace_flag: those that are not are false above */
     struct listed_row *device;
     uint32_t devices;
     int64_t rank, world_size; /* TRACE_UNKNOWN */

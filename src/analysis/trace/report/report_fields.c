@@ -43,6 +43,19 @@ KNOWN(struct capture, has_world_size, world_size)
 KNOWN(struct memory_row, has_device_type, device_type)
 KNOWN(struct memory_row, has_device_number, device_number)
 
+/* Switches of the profiler that the file tells of. */
+#define TELLS(function, flag)                                                                      \
+    static bool function(const void *row, const void *above)                                       \
+    {                                                                                              \
+        (void)above;                                                                               \
+        return (((const struct capture *)row)->known & (flag)) != 0;                               \
+    }
+TELLS(tells_shapes, TRACE_RECORD_SHAPES)
+TELLS(tells_memory, TRACE_PROFILE_MEMORY)
+TELLS(tells_stack, TRACE_WITH_STACK)
+TELLS(tells_modules, TRACE_WITH_MODULES)
+TELLS(tells_flops, TRACE_WITH_FLOPS)
+
 /* The file. */
 
 static const struct field damage_fields[] = {
@@ -92,11 +105,16 @@ static const struct row_type missing_row_type =
     LINE_ROW_TYPE("missing", struct missing_row, missing_fields);
 
 static const struct field capture_fields[] = {
-    { "record_shapes", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct capture, record_shapes) },
-    { "profile_memory", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct capture, profile_memory) },
-    { "with_stack", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct capture, with_stack) },
-    { "with_modules", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct capture, with_modules) },
-    { "with_flops", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct capture, with_flops) },
+    { "record_shapes", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct capture, record_shapes),
+      .when = tells_shapes },
+    { "profile_memory", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct capture, profile_memory),
+      .when = tells_memory },
+    { "with_stack", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct capture, with_stack),
+      .when = tells_stack },
+    { "with_modules", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct capture, with_modules),
+      .when = tells_modules },
+    { "with_flops", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct capture, with_flops),
+      .when = tells_flops },
     { "devices", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct capture, device, devices),
       .row = &listed_row_type },
     { "rank", NULL, UNIT_NUMBER, FIELD_SIGNED, FIELD_AT(struct capture, rank), .when = has_rank },
