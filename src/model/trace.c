@@ -83,6 +83,12 @@ static const struct column spans_columns[] = {
 };
 const struct table_kind spans_kind = { "spans", spans_columns, 15 };
 
+static const struct column stacks_columns[] = {
+    { "span", offsetof(struct span_stacks, span), COLUMN_U32 },
+    { "text", offsetof(struct span_stacks, text), COLUMN_U32 },
+};
+const struct table_kind span_stacks_kind = { "stacks", stacks_columns, 2 };
+
 static const struct column flows_columns[] = {
     { "time", offsetof(struct flows, time), COLUMN_I64 },
     { "finish", offsetof(struct flows, finish), COLUMN_U8 },
@@ -135,6 +141,7 @@ bool trace_init(struct trace *t, uint32_t items, uint32_t strings_bytes)
         .tracks.rows.max = items,
         .processes.rows.max = items,
         .spans.rows.max = items,
+        .stacks.rows.max = items,
         .flows.rows.max = items,
         .memory.rows.max = items,
         .phases.rows.max = items,
@@ -142,15 +149,18 @@ bool trace_init(struct trace *t, uint32_t items, uint32_t strings_bytes)
         .timeline.rows.max = items,
         .header = no_header,
     };
-    return strings_init(&t->strings, strings_bytes);
+    return strings_init(&t->strings, strings_bytes) &&
+           strings_init(&t->stacks.texts, TRACE_STACKS_BYTES);
 }
 
 void trace_free(struct trace *t)
 {
     strings_free(&t->strings);
+    strings_free(&t->stacks.texts);
     table_free(&t->tracks, &tracks_kind);
     table_free(&t->processes, &processes_kind);
     table_free(&t->spans, &spans_kind);
+    table_free(&t->stacks, &span_stacks_kind);
     table_free(&t->flows, &flows_kind);
     table_free(&t->memory, &memory_events_kind);
     table_free(&t->phases, &phases_kind);
@@ -173,17 +183,20 @@ void trace_clear(struct trace *t)
     t->header = no_header;
     t->read_bytes = 0;
     strings_clear(&t->strings);
+    strings_clear(&t->stacks.texts);
 }
 
 void trace_clear_events(struct trace *t)
 {
     t->tracks.rows.len = t->processes.rows.len = 0;
     t->spans.rows.len = t->flows.rows.len = t->memory.rows.len = t->phases.rows.len = 0;
+    t->stacks.rows.len = 0;
     idtab_free(&t->track_index);
     idtab_free(&t->process_index);
     struct trace_header *h = &t->header;
     h->times_integer = h->times_other = h->times_missing = h->out_of_memory = 0;
-    h->has_stacks = h->has_shapes = false;
+    h->stacks_left_out = 0;
+    h->has_shapes = false;
     memset(t->damage, 0, sizeof t->damage);
     t->events = 0;
     t->skipped_bytes = 0;
@@ -238,6 +251,20 @@ bool trace_track(struct trace *t, struct trace_id pid, struct trace_id tid, uint
     r->process[*ret] = process;
     idtab_put(index, hash, *ret + 1);
     return true;
+}
+
+uint32_t span_stack(const struct trace *t, uint32_t span)
+{
+    const struct span_stacks *s = &t->stacks;
+    uint32_t low = 0, high = s->rows.len;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->span[middle] < span)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->rows.len && s->span[low] == span ? s->text[low] : 0;
 }
 
 bool trace_id_copy(const struct trace *t, struct trace_id id, struct arena *arena, str *ret)

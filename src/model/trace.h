@@ -104,6 +104,18 @@ struct spans {
 
 #define TRACE_NO_SEQUENCE UINT32_MAX
 
+/* The frames around an event as one text, the innermost first with ";" between two: the profiler
+ * wrote them so until 2021, and still does of TorchScript.  Most files have none, and pay for none:
+ * it is no column of spans. */
+struct span_stacks {
+    struct table rows; /* by rising span */
+    uint32_t *span;
+    uint32_t *text;       /* string_id, among `texts` */
+    struct strings texts; /* TRACE_STACKS_BYTES at most; what has no room is left out */
+};
+
+#define TRACE_STACKS_BYTES ((uint32_t)64 << 20)
+
 /* One end of a link: the events of phases s and f. */
 struct flows {
     struct table rows;
@@ -179,7 +191,8 @@ struct trace_header {
     uint32_t backend;         /* string_id */
     uint64_t times_integer, times_other, times_missing; /* how the times are written */
     uint64_t out_of_memory;                             /* events of that name */
-    bool has_stacks, has_shapes;                        /* events have args of them */
+    bool has_shapes;                                    /* events have args of them */
+    uint64_t stacks_left_out;                           /* of events */
 };
 
 /* What was read around, each counted; the first at this byte of the unpacked input, but for what is
@@ -233,6 +246,7 @@ struct trace {
     struct tracks tracks;
     struct processes processes;
     struct spans spans;
+    struct span_stacks stacks;
     struct flows flows;
     struct memory_events memory;
     struct phases phases;
@@ -248,8 +262,8 @@ struct trace {
     struct idtab process_index;
 };
 
-extern const struct table_kind tracks_kind, spans_kind, flows_kind, memory_events_kind, phases_kind,
-    processes_kind, listed_devices_kind;
+extern const struct table_kind tracks_kind, spans_kind, span_stacks_kind, flows_kind,
+    memory_events_kind, phases_kind, processes_kind, listed_devices_kind;
 
 /* With no row; `items` bounds each table.  False when out of memory, and then to be freed too. */
 bool trace_init(struct trace *t, uint32_t items, uint32_t strings_bytes);
@@ -276,6 +290,14 @@ static inline int64_t span_end(const struct spans *s, uint32_t row)
 /* A copy of an identifier's text: a number in digits, "None" where there is none.  False when out of
  * memory. */
 bool trace_id_copy(const struct trace *t, struct trace_id id, struct arena *arena, str *ret);
+
+/* The text of the frames around a span, its id among those of stacks; 0: it has none. */
+uint32_t span_stack(const struct trace *t, uint32_t span);
+
+static inline str span_stack_text(const struct trace *t, uint32_t id)
+{
+    return strings_text(&t->stacks.texts, (string_id){ id });
+}
 
 static inline str trace_text(const struct trace *t, uint32_t id)
 {

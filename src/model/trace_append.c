@@ -13,14 +13,14 @@
 
 /* The rows of `from` as rows of `to`. */
 struct maps {
-    uint32_t *text, *track;
+    uint32_t *text, *track, *stack;
 };
 
-static bool map_texts(struct trace *to, const struct trace *from, uint32_t *ret)
+static bool map_texts(struct strings *to, const struct strings *from, uint32_t *ret)
 {
-    for (uint32_t i = 0; i < from->strings.rows.len; i++) {
+    for (uint32_t i = 0; i < from->rows.len; i++) {
         string_id id;
-        if (!strings_intern(&to->strings, trace_text(from, i), &id))
+        if (!strings_intern(to, strings_text(from, (string_id){ i }), &id))
             return false;
         ret[i] = id.n;
     }
@@ -114,6 +114,20 @@ static bool append_spans(struct trace *to, const struct trace *from, const struc
     return true;
 }
 
+/* Before the spans. */
+static bool append_stacks(struct trace *to, const struct trace *from, const struct maps *m)
+{
+    struct span_stacks *s = &to->stacks;
+    uint32_t row = s->rows.len;
+    if (!append_rows(s, &from->stacks, &span_stacks_kind))
+        return false;
+    for (; row < s->rows.len; row++) {
+        s->span[row] += to->spans.rows.len;
+        s->text[row] = m->stack[s->text[row]];
+    }
+    return true;
+}
+
 static bool append_others(struct trace *to, const struct trace *from, const struct maps *m)
 {
     struct flows *f = &to->flows;
@@ -142,7 +156,6 @@ static void add_counts(struct trace *to, const struct trace *from)
     h->times_other += more->times_other;
     h->times_missing += more->times_missing;
     h->out_of_memory += more->out_of_memory;
-    h->has_stacks = h->has_stacks || more->has_stacks;
     h->has_shapes = h->has_shapes || more->has_shapes;
     for (int kind = 0; kind < TRACE_DAMAGES; kind++) {
         if (to->damage[kind].count == 0)
@@ -155,21 +168,27 @@ static void add_counts(struct trace *to, const struct trace *from)
 
 static bool append(struct trace *to, const struct trace *from, const struct maps *m)
 {
-    return map_texts(to, from, m->text) && append_processes(to, from, m) &&
-           append_tracks(to, from, m) && append_phases(to, from, m) &&
+    return map_texts(&to->strings, &from->strings, m->text) &&
+           map_texts(&to->stacks.texts, &from->stacks.texts, m->stack) &&
+           append_processes(to, from, m) && append_tracks(to, from, m) &&
+           append_phases(to, from, m) && append_stacks(to, from, m) &&
            append_spans(to, from, m) && append_others(to, from, m);
 }
 
 bool trace_append(struct trace *to, const struct trace *from)
 {
-    void *text = NULL, *track = NULL;
+    void *text = NULL, *track = NULL, *stack = NULL;
+    /* Which stacks are left out hangs on all before them. */
     bool ok = from->events <= to->spans.rows.max - to->events &&
+              from->header.stacks_left_out == 0 &&
               vec_resize(&text, (size_t)from->strings.rows.len + 1, sizeof(uint32_t)) &&
               vec_resize(&track, (size_t)from->tracks.rows.len + 1, sizeof(uint32_t)) &&
-              append(to, from, &(struct maps){ text, track });
+              vec_resize(&stack, (size_t)from->stacks.texts.rows.len + 1, sizeof(uint32_t)) &&
+              append(to, from, &(struct maps){ text, track, stack });
     if (ok)
         add_counts(to, from);
     vec_resize(&text, 0, 0);
     vec_resize(&track, 0, 0);
+    vec_resize(&stack, 0, 0);
     return ok;
 }

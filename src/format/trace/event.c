@@ -46,6 +46,16 @@ static uint64_t ends_of(str text)
     return hash_u64(first ^ (last * 3 + text.len));
 }
 
+/* What is not UTF-8 becomes it, and is counted. */
+static enum vrs_status mend(struct events *e, str *text, struct vrs_error *err)
+{
+    trace_damaged(e->trace, DAMAGE_UTF8, e->offset);
+    e->text.len = 0;
+    utf8_repair(&e->text, *text);
+    *text = buf_slice(&e->text);
+    return e->text.failed ? vrs_no_memory(err) : VRS_OK;
+}
+
 /* What was met lately needs no more than a comparison: it was checked then, and is interned. */
 enum vrs_status event_text(struct events *e, str text, uint32_t *ret, struct vrs_error *err)
 {
@@ -54,15 +64,32 @@ enum vrs_status event_text(struct events *e, str text, uint32_t *ret, struct vrs
         *ret = *met;
         return VRS_OK;
     }
-    if (utf8_valid(text)) {
-        TRY(intern(e, text, ret, err));
-        *met = *ret;
-        return VRS_OK;
+    if (!utf8_valid(text)) {
+        TRY(mend(e, &text, err));
+        return intern(e, text, ret, err);
     }
-    trace_damaged(e->trace, DAMAGE_UTF8, e->offset);
-    e->text.len = 0;
-    utf8_repair(&e->text, text);
-    return e->text.failed ? vrs_no_memory(err) : intern(e, buf_slice(&e->text), ret, err);
+    TRY(intern(e, text, ret, err));
+    *met = *ret;
+    return VRS_OK;
+}
+
+/* The text of a stack, mostly that of the event before. */
+static enum vrs_status stack_text(struct events *e, str text, uint32_t *ret, struct vrs_error *err)
+{
+    struct strings *s = &e->trace->stacks.texts;
+    string_id id;
+    *ret = e->stack;
+    if (str_equal(strings_text(s, (string_id){ e->stack }), text))
+        return VRS_OK;
+    if (!utf8_valid(text))
+        TRY(mend(e, &text, err));
+    if (strings_intern(s, text, &id))
+        *ret = e->stack = id.n;
+    else if (text.len > s->bytes.max - s->bytes.len)
+        *ret = STACK_LEFT_OUT;
+    else
+        return vrs_no_memory(err);
+    return VRS_OK;
 }
 
 static bool has_capitals(str text)
@@ -237,7 +264,7 @@ void event_clear_arguments(struct events *e)
     v->memory_bytes = v->copy_bytes = v->device_type = v->device_number = v->total_allocated =
         v->total_reserved = TRACE_UNKNOWN;
     v->address = UNKNOWN_U64;
-    v->process_name = v->labels = v->shapes = 0;
+    v->process_name = v->labels = v->shapes = v->stack = 0;
     v->sequence = TRACE_NO_SEQUENCE;
     v->forward_thread = 0;
 }
@@ -421,6 +448,8 @@ enum vrs_status event_argument(struct events *e, enum trace_key key, const struc
         return text_field(e, value, &v->process_name, err);
     case KEY_LABELS:
         return text_field(e, value, &v->labels, err);
+    case KEY_CALL_STACK:
+        return value->form == VALUE_TEXT ? stack_text(e, value->text, &v->stack, err) : VRS_OK;
     default:
         return VRS_OK;
     }
@@ -456,11 +485,12 @@ bool event_notes(struct events *e, enum trace_key key)
 {
     struct trace_header *h = &e->trace->header;
     bool are_shapes = key == KEY_INPUT_DIMS || key == KEY_INPUT_DIMS_2021;
-    h->has_stacks = h->has_stacks || key == KEY_CALL_STACK;
     h->has_shapes = h->has_shapes || are_shapes;
     if (are_shapes)
         e->event.shapes = 0;
-    return are_shapes || key == KEY_CALL_STACK;
+    if (key == KEY_CALL_STACK)
+        e->event.stack = 0;
+    return are_shapes;
 }
 
 enum vrs_status event_shapes(struct events *e, str json, struct vrs_error *err)
@@ -517,6 +547,20 @@ static int64_t sound_duration(struct events *e)
     return v->duration;
 }
 
+static enum vrs_status put_stack(struct events *e, uint32_t span, struct vrs_error *err)
+{
+    struct span_stacks *s = &e->trace->stacks;
+    if (e->event.stack == STACK_LEFT_OUT) {
+        e->trace->header.stacks_left_out++;
+        return VRS_OK;
+    }
+    if (!table_reserve(s, &span_stacks_kind, 1))
+        return no_room(&s->rows, err);
+    s->span[s->rows.len] = span;
+    s->text[s->rows.len++] = e->event.stack;
+    return VRS_OK;
+}
+
 static enum vrs_status put_span(struct events *e, struct vrs_error *err)
 {
     struct spans *s = &e->trace->spans;
@@ -543,7 +587,7 @@ static enum vrs_status put_span(struct events *e, struct vrs_error *err)
     s->shapes[row] = v->shapes;
     s->sequence[row] = v->sequence;
     s->forward_thread[row] = v->forward_thread;
-    return VRS_OK;
+    return v->stack != 0 ? put_stack(e, row, err) : VRS_OK;
 }
 
 static enum vrs_status put_flow(struct events *e, bool finish, struct vrs_error *err)

@@ -34,9 +34,12 @@ struct event {
     int64_t memory_bytes, copy_bytes, device_type, device_number, total_allocated, total_reserved;
     uint64_t address;
     uint32_t process_name, labels, shapes; /* string_id */
+    uint32_t stack; /* the same among the texts of stacks; or STACK_LEFT_OUT: there is no room */
     uint32_t sequence;
     uint16_t forward_thread;
 };
+
+#define STACK_LEFT_OUT UINT32_MAX
 
 /* Texts met lately, each in the place that its ends and its length give it. */
 enum { TEXTS_MET = 1024 };
@@ -55,6 +58,7 @@ struct events {
     uint32_t lower_category;         /* and of the last that was written without capitals */
     enum span_kind kind;             /* and what it is */
     uint32_t track;                  /* the row of the track that was last */
+    uint32_t stack;                  /* the text of the stack that was last */
     /* Words that are compared by their ids. */
     uint32_t last, instant, start, finish, metadata, memory, out_of_memory, process_name,
         process_labels;
@@ -77,8 +81,8 @@ enum vrs_status event_argument(struct events *e, enum trace_key key, const struc
 bool event_field_integer(struct events *e, enum trace_key key, int64_t number);
 bool event_field_time(struct events *e, enum trace_key key, int64_t ns, bool is_whole);
 bool event_argument_integer(struct events *e, enum trace_key key, int64_t number);
-/* A key of args that tells what was recorded: stacks, or shapes, of which the last stand.  Returns
- * whether it is one; event_argument does not take what they hold. */
+/* A key of args: of two stacks, or shapes, in an event the last stand.  Returns whether it is one
+ * of shapes; event_argument does not take what they hold. */
 bool event_notes(struct events *e, enum trace_key key);
 /* The shapes of inputs, a list as it is written; SHAPES_BYTES of it at most are kept. */
 enum { SHAPES_BYTES = 4096 };

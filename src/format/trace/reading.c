@@ -295,13 +295,12 @@ static enum vrs_status end_array(void *self, uint64_t offset, struct vrs_error *
     return vrs_fail_at(err, VRS_CORRUPT, offset, "the list of events ends");
 }
 
-/* That stacks and shapes were recorded is told by the events, too, in old files by them alone. */
-static void note_switches(struct reading *r, uint64_t offset)
+/* That shapes were recorded is told by the events, too, in old files by them alone. */
+static void note_shapes(struct reading *r, uint64_t offset)
 {
     if (!event_notes(&r->events, r->key))
         return;
-    if (r->key != KEY_CALL_STACK)
-        r->shapes_at = offset + 1;
+    r->shapes_at = offset + 1;
     r->key = KEY_OTHER;
 }
 
@@ -337,7 +336,7 @@ static enum vrs_status key(void *self, str text, uint64_t offset, bool *ret_take
         r->is_snapshot = r->is_snapshot || r->key == KEY_SEGMENTS || r->key == KEY_DEVICE_TRACES;
     if (r->place == PLACE_ARGS) {
         TRY(take_shapes(r, offset, err));
-        note_switches(r, offset);
+        note_shapes(r, offset);
     }
     forget(r);
     *ret_take = r->key != KEY_OTHER;

@@ -106,9 +106,10 @@ static void put_processes(struct chrome *c)
 static void put_span_arguments(struct chrome *c, uint32_t row)
 {
     const struct spans *s = &c->t->spans;
+    uint32_t stack = span_stack(c->t, row);
     if (s->external_form[row] == ID_NONE && s->correlation_form[row] == ID_NONE &&
         s->bytes[row] == TRACE_UNKNOWN && s->shapes[row] == 0 &&
-        s->sequence[row] == TRACE_NO_SEQUENCE)
+        s->sequence[row] == TRACE_NO_SEQUENCE && stack == 0)
         return;
     json_object(&c->json, "args");
     put_id(c, "External id", s->external[row], s->external_form[row]);
@@ -120,6 +121,8 @@ static void put_span_arguments(struct chrome *c, uint32_t row)
     }
     if (s->shapes[row] != 0)
         json_raw(&c->json, "Input Dims", trace_text(c->t, s->shapes[row]));
+    if (stack != 0)
+        json_str(&c->json, "Call stack", span_stack_text(c->t, stack));
     json_close(&c->json);
 }
 

@@ -50,6 +50,10 @@ static inline bool trace_begins(const struct trace *a, const struct trace *b)
     return a->events <= b->events && trace_column_begins(&a->strings, &b->strings, &strings_kind) &&
            trace_column_begins(&a->tracks, &b->tracks, &tracks_kind) &&
            trace_column_begins(&a->spans, &b->spans, &spans_kind) &&
+           trace_column_begins(&a->stacks, &b->stacks, &span_stacks_kind) &&
+           trace_column_begins(&a->stacks.texts, &b->stacks.texts, &strings_kind) &&
+           memcmp(a->stacks.texts.bytes.at, b->stacks.texts.bytes.at,
+                  a->stacks.texts.bytes.len) == 0 &&
            trace_column_begins(&a->flows, &b->flows, &flows_kind) &&
            trace_column_begins(&a->memory, &b->memory, &memory_events_kind) &&
            memcmp(a->strings.bytes.at, b->strings.bytes.at, a->strings.bytes.len) == 0;

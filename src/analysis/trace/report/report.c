@@ -77,7 +77,7 @@ static bool missing_find(const struct trace_study *s, const struct figures *f, b
                          struct arena *arena, struct capture *ret)
 {
     const struct trace_header *h = &s->trace->header;
-    const bool has_frames = f->kinds[SPAN_PYTHON] > 0 || h->has_stacks;
+    const bool has_frames = f->kinds[SPAN_PYTHON] > 0 || s->trace->stacks.rows.len > 0;
     const struct {
         bool missing;
         struct missing_row row;
@@ -89,6 +89,9 @@ static bool missing_find(const struct trace_study *s, const struct figures *f, b
         { !ret->profile_memory, { "memory", "profile_memory=True" } },
         { !ret->record_shapes && trace_rules_use_shapes(f),
           { "input shapes", "record_shapes=True" } },
+        { h->stacks_left_out > 0,
+          { "stacks of some operators",
+            "a shorter recording: of different ones 64 MiB are kept" } },
     };
     enum { MOST = sizeof all / sizeof *all };
     ret->missing = arena_array(arena, struct missing_row, MOST);
@@ -106,7 +109,7 @@ static uint8_t flags_shown(const struct trace *t, const struct figures *f)
     unsigned shown = 0;
     shown |= t->header.has_shapes ? TRACE_RECORD_SHAPES : 0u;
     shown |= t->memory.rows.len > 0 ? TRACE_PROFILE_MEMORY : 0u;
-    shown |= t->header.has_stacks || f->kinds[SPAN_PYTHON] > 0 ? TRACE_WITH_STACK : 0u;
+    shown |= t->stacks.rows.len > 0 || f->kinds[SPAN_PYTHON] > 0 ? TRACE_WITH_STACK : 0u;
     return (uint8_t)shown;
 }
 

@@ -7,9 +7,15 @@
 
 #include <cmocka.h>
 
+#include "base/fail.h"
+#include "base/str.h"
+#include "format/trace/event.h"
+#include "format/trace/words.h"
 #include "made/text_trace.h"
 #include "model/ids.h"
+#include "model/strings.h"
 #include "model/trace.h"
+#include "model/trace_append.h"
 
 /* A list of one event, or of several. */
 static struct trace *events(const char *inside, struct text_trace *ret)
@@ -453,6 +459,87 @@ static void phases_are_counted_by_their_text(void **state)
     text_trace_free(&r);
 }
 
+/* Stacks. */
+
+static void check_stack(const char *arguments, const char *wanted)
+{
+    struct text_trace r;
+    char more[300];
+    snprintf(more, sizeof more, ", \"args\": %s", arguments);
+    struct trace *t = span(more, &r);
+    assert_true(str_equal(span_stack_text(t, span_stack(t, 0)), str_from(wanted)));
+    assert_int_equal(t->stacks.rows.len, *wanted != '\0');
+    text_trace_free(&r);
+}
+
+static void the_last_stack_of_a_span_is_its_own(void **state)
+{
+    (void)state;
+    check_stack("{\"Call stack\": \"b.py(2): f;a.py(1): main\"}", "b.py(2): f;a.py(1): main");
+    check_stack("{\"Call stack\": \"a\\n\\u00e4\"}", "a\n\xc3\xa4");
+    check_stack("{\"Call stack\": \"a\", \"Call stack\": \"b\"}", "b");
+    check_stack("{\"Call stack\": \"a\", \"Call stack\": 7}", "");
+    check_stack("{\"Call stack\": \"a\", \"Call stack\": [\"b\"]}", "");
+    check_stack("{\"Call stack\": \"a\", \"Call stack\": {\"b\": \"c\"}}", "");
+    check_stack("{\"Call stack\": \"a\"}, \"args\": {\"bytes\": 4}", "");
+    check_stack("{\"Call stack\": \"\"}", "");
+    check_stack("{\"x\": 1}, \"Call stack\": \"a\"", "");
+}
+
+static void stacks_are_of_their_spans(void **state)
+{
+    (void)state;
+    struct text_trace r;
+    struct trace *t = events(
+        "{\"ph\": \"X\", \"ts\": 1}, {\"ph\": \"X\", \"ts\": 2, \"args\": {\"Call stack\": \"a\"}}, "
+        "{\"ph\": \"X\", \"ts\": 3}, {\"ph\": \"X\", \"args\": {\"Call stack\": \"b\"}}, "
+        "{\"ph\": \"X\", \"ts\": 5, \"args\": {\"Call stack\": \"c\"}}, "
+        "{\"ph\": \"X\", \"ts\": 6, \"args\": {\"Call stack\": \"a\"}}",
+        &r);
+    static const char *const wanted[] = { "", "a", "", "c", "a" };
+    assert_int_equal(t->spans.rows.len, 5); /* one has no time */
+    for (uint32_t row = 0; row < 5; row++)
+        assert_true(str_equal(span_stack_text(t, span_stack(t, row)), str_from(wanted[row])));
+    assert_int_equal(span_stack(t, 1), span_stack(t, 4));
+    assert_int_equal(span_stack(t, 5), 0);
+    text_trace_free(&r);
+}
+
+static void put_stack(struct events *e, const char *stack)
+{
+    const struct value phase = { VALUE_TEXT, S("X") }, time = { VALUE_NUMBER, S("7") },
+                       text = { VALUE_TEXT, str_from(stack) };
+    event_begin(e, 0);
+    assert_int_equal(event_field(e, KEY_PH, &phase, NULL), VRS_OK);
+    assert_int_equal(event_field(e, KEY_TS, &time, NULL), VRS_OK);
+    assert_int_equal(event_argument(e, KEY_CALL_STACK, &text, NULL), VRS_OK);
+    assert_int_equal(event_end(e, NULL), VRS_OK);
+}
+
+static void stacks_without_room_are_left_out(void **state)
+{
+    (void)state;
+    static const char *const stacks[] = { "aaaa", "bbbb", "aaaa", "ccccc", "dd", "bbbb" };
+    static const char *const kept[] = { "aaaa", "bbbb", "aaaa", "", "dd", "bbbb" };
+    struct trace t, other;
+    struct events e;
+    assert_true(trace_init(&t, 100, 1000));
+    assert_true(trace_init(&other, 100, 1000));
+    strings_free(&t.stacks.texts);
+    assert_true(strings_init(&t.stacks.texts, 10));
+    assert_int_equal(events_init(&e, &t, 40, NULL), VRS_OK);
+    for (size_t i = 0; i < 6; i++)
+        put_stack(&e, stacks[i]);
+    for (uint32_t row = 0; row < 6; row++)
+        assert_true(str_equal(span_stack_text(&t, span_stack(&t, row)), str_from(kept[row])));
+    assert_int_equal(t.header.stacks_left_out, 1);
+    /* Of a part this hangs on what stands before it. */
+    assert_false(trace_append(&other, &t));
+    events_free(&e);
+    trace_free(&t);
+    trace_free(&other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -476,6 +563,9 @@ int main(void)
         cmocka_unit_test(processes_have_names_and_labels),
         cmocka_unit_test(work_without_category_is_known_by_its_process),
         cmocka_unit_test(phases_are_counted_by_their_text),
+        cmocka_unit_test(the_last_stack_of_a_span_is_its_own),
+        cmocka_unit_test(stacks_are_of_their_spans),
+        cmocka_unit_test(stacks_without_room_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -242,7 +242,7 @@ static void check_parts(const char *text, size_t len, uint32_t least)
         if (!same(&parts, &whole) || !trace_column_begins(&parts.processes, &whole.processes, &processes_kind) ||
             !trace_column_begins(&parts.phases, &whole.phases, &phases_kind) ||
             parts.header.times_other != whole.header.times_other ||
-            parts.header.has_stacks != whole.header.has_stacks)
+            parts.header.has_shapes != whole.header.has_shapes)
             fail_msg("parts of %u make another trace", part);
         trace_free(&parts);
     }
