@@ -267,6 +267,16 @@ uint32_t span_stack(const struct trace *t, uint32_t span)
     return low < s->rows.len && s->span[low] == span ? s->text[low] : 0;
 }
 
+bool span_stack_next(str *rest, str *ret_frame)
+{
+    if (rest->len == 0)
+        return false;
+    size_t end = str_find(*rest, S(";")), behind = end < rest->len ? end + 1 : end;
+    *ret_frame = (str){ rest->ptr, end };
+    *rest = (str){ rest->ptr + behind, rest->len - behind };
+    return true;
+}
+
 bool trace_id_copy(const struct trace *t, struct trace_id id, struct arena *arena, str *ret)
 {
     char digits[24];

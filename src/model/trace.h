@@ -299,6 +299,9 @@ static inline str span_stack_text(const struct trace *t, uint32_t id)
     return strings_text(&t->stacks.texts, (string_id){ id });
 }
 
+/* Takes the next frame off what is left of such a text; false: there is none. */
+bool span_stack_next(str *rest, str *ret_frame);
+
 static inline str trace_text(const struct trace *t, uint32_t id)
 {
     return strings_text(&t->strings, (string_id){ id });

@@ -86,9 +86,11 @@ static void say_none(struct buf *to, const struct style *style, const struct tra
 {
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
-    buf_text(&words, r->file.complete ? "none: frames of calls of modules are recorded with "
-                                        "with_stack=True"
-                                      : "none in the part that could be read");
+    buf_text(&words, !r->file.complete ? "none in the part that could be read"
+                     : r->capture.stacks_are_texts
+                         ? "none: the stacks of this trace are texts of its operators, which do "
+                           "not name modules"
+                         : "none: frames of calls of modules are recorded with with_stack=True");
     envelope_words(to, style, "modules", &words);
     buf_end(&words, to);
 }

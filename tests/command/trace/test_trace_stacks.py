@@ -1,6 +1,8 @@
 """Stacks of operators that are texts (`Call stack`), as traces of 2021 have them."""
 import gzip
 import json
+import re
+from collections import Counter
 
 import pytest
 from recordings.small_traces import span, steps, trace, write
@@ -59,3 +61,72 @@ def test_stacks_of_a_real_trace(shared, tmp_path):
     assert len(some) > 4000 and set(some) < set(whole)
     said = run("trace", out, expect=0).out
     assert "with_stack" not in said and "missing" not in said
+
+
+LINEAR = "; ".join("/home/yangu/anaconda3/envs/kineto/lib/python3.7/site-packages/torch/nn/" + frame
+                   for frame in ("functional.py(1847): linear", "modules/linear.py(99): forward"))
+
+
+# Operators by stack -------------------------------------------------------------------
+
+def by_stack(path, by, *names):
+    """Of each row of these operators: calls, by name and stack."""
+    rows = run("trace", "--ops", "--by", by, "-j", path, expect=0).json()["ops_by"]
+    return {(row["name"], row["stack"]): row["calls"] for row in rows if row["name"] in names}
+
+
+def shown(stack, frames=5):
+    return "; ".join(stack.split(";")[:frames])
+
+
+def test_operators_by_stack(tmp_path):
+    """A call of the runtime has the stack of its operator; frames of the trace go before texts."""
+    other = FORWARD.replace("train.py(9)", "train.py(10)")
+    events = [op(0, 10, FORWARD), op(20, 10, FORWARD), op(40, 10, other), op(60, 10), op(80, 30, LOSS),
+              span("cudaMalloc", "cuda_runtime", 85, 10), op(100, 5, name="aten::t"), span("train.py(40): main", "python_function", 200, 100, **{"Python id": 1}),
+              op(210, 10, FORWARD)]
+    path = write(tmp_path, "a.json", trace(events))
+    assert by_stack(path, "stack", "aten::mm", "aten::t", "cudaMalloc") == {
+        ("aten::mm", shown(FORWARD)): 2, ("aten::mm", shown(other)): 1, ("aten::mm", None): 1, ("aten::mm", shown(LOSS)): 1,
+        ("cudaMalloc", shown(LOSS)): 1, ("aten::t", None): 1, ("aten::mm", "train.py(40): main"): 1}
+    assert by_stack(path, "stack:1", "aten::mm") == {
+        ("aten::mm", shown(FORWARD, 1)): 3, ("aten::mm", None): 1, ("aten::mm", shown(LOSS, 1)): 1,
+        ("aten::mm", "train.py(40): main"): 1}
+
+
+def test_a_backward_pass_has_the_stack_of_its_operator(tmp_path):
+    events = [op(0, 10, FORWARD, **{"Sequence number": 4, "Fwd thread id": 0}),
+              span("MmBackward", "cpu_op", 100, 20, tid=2, **{"Sequence number": 4, "Fwd thread id": 1}),
+              span("aten::mm", "cpu_op", 105, 5, tid=2)]
+    path = write(tmp_path, "a.json", trace(events))
+    assert by_stack(path, "stack:2", "aten::mm", "MmBackward") == {
+        ("aten::mm", shown(FORWARD, 2)): 2, ("MmBackward", shown(FORWARD, 2)): 1}
+
+
+def test_frames_that_are_empty(tmp_path):
+    for stack, wanted in ((";", ""), ("a;", "a"), (";a", "; a"), ("a;;b", "a; ; b")):
+        path = write(tmp_path, "a.json", trace([op(0, 10, stack)]))
+        assert by_stack(path, "stack", "aten::mm") == {("aten::mm", wanted or None): 1}, stack
+
+
+def test_a_real_trace_by_stack(shared):
+    """As key_averages(group_by_stack_n=2) adds them up; what runs backward, on a thread without stacks, has those of the forward."""
+    path, wanted = shared / "data" / "traces" / REAL, Counter()
+    with gzip.open(path) as file:
+        operators = [e for e in json.load(file)["traceEvents"] if e.get("cat") == "Operator"]
+    forward = {e["tid"] for e in operators if "Call stack" in e["args"]}
+    backward = {e["name"] for e in operators if e["tid"] not in forward}
+    for e in operators:
+        if "Call stack" in e["args"]:
+            wanted[re.sub("ProfilerStep#.*", "ProfilerStep*", e["name"]), shown(e["args"]["Call stack"], 2)] += 1
+    found = by_stack(path, "stack:2", *{name for name, _ in wanted})
+    for (name, stack), calls in wanted.items():
+        assert found[name, stack] >= calls if name in backward else found[name, stack] == calls, (name, stack)
+    assert len(backward) > 20 and found["aten::t", LINEAR] == 5 * wanted["aten::t", LINEAR]
+    said = run("trace", "--ops", "--by", "stack", path, expect=0).out
+    assert "none" not in said and "batch_norm" in said
+
+
+def test_modules_are_not_in_texts(shared):
+    said = run("trace", "--modules", shared / "data" / "traces" / REAL, expect=0).out
+    assert "texts of its operators" in " ".join(said.split()) and "with_stack" not in said

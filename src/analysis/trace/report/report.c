@@ -77,7 +77,7 @@ static bool missing_find(const struct trace_study *s, const struct figures *f, b
                          struct arena *arena, struct capture *ret)
 {
     const struct trace_header *h = &s->trace->header;
-    const bool has_frames = f->kinds[SPAN_PYTHON] > 0 || s->trace->stacks.rows.len > 0;
+    const bool has_frames = f->kinds[SPAN_PYTHON] > 0 || ret->stacks_are_texts;
     const struct {
         bool missing;
         struct missing_row row;
@@ -91,7 +91,7 @@ static bool missing_find(const struct trace_study *s, const struct figures *f, b
           { "input shapes", "record_shapes=True" } },
         { h->stacks_left_out > 0,
           { "stacks of some operators",
-            "a shorter recording: of different ones 64 MiB are kept" } },
+            "a shorter schedule (64 MiB of different ones are kept)" } },
     };
     enum { MOST = sizeof all / sizeof *all };
     ret->missing = arena_array(arena, struct missing_row, MOST);
@@ -124,6 +124,8 @@ static bool capture_make(const struct trace_study *s, const struct trace_report 
                              .with_modules = (on & TRACE_WITH_MODULES) != 0,
                              .with_flops = (on & TRACE_WITH_FLOPS) != 0,
                              .known = (uint8_t)(h->flags_said | shown),
+                             .stacks_are_texts = s->trace->stacks.rows.len > 0 &&
+                                                 r->figures.kinds[SPAN_PYTHON] == 0,
                              .rank = h->rank,
                              .world_size = h->world_size };
     return keep_text(s->trace, h->backend, arena, &ret->backend) &&

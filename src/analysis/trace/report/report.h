@@ -59,6 +59,7 @@ struct missing_row {
 struct capture {
     bool record_shapes, profile_memory, with_stack, with_modules, with_flops;
     uint8_t known; /* enum trace_flag: those that are not are false above */
+    bool stacks_are_texts; /* of operators, and there are no frames */
     struct listed_row *device;
     uint32_t devices;
     int64_t rank, world_size; /* TRACE_UNKNOWN */

@@ -1,10 +1,13 @@
-/* split_stacks.c - the frames around a frame, and the operator that a backward pass began with. */
+/* split_stacks.c - the frames around a frame, or those that an operator has as a text, and the
+ * operator that a backward pass began with. */
 #include "analysis/trace/splits/split_stacks.h"
 
 #include <stddef.h>
 
 #include "analysis/trace/modules/backward.h"
+#include "analysis/trace/study/names.h"
 #include "base/buf.h"
+#include "base/str.h"
 #include "base/table.h"
 #include "model/ids.h"
 #include "model/trace.h"
@@ -15,7 +18,17 @@ struct stacks {
     uint32_t *around; /* of each span: the innermost frame around it, a span, or NO_ROW */
     uint32_t *from;   /* of each span: the forward operator whose backward pass it lies in */
     uint32_t *text;   /* of each frame: that of it and those around it, plus 1; 0: not yet */
+    uint32_t *given;  /* of each span: its stack as a text; of a call that of its operator; 0 */
+    uint32_t *cut;    /* of each such text: what is shown of it, plus 1; 0: not yet */
 };
+
+/* Until 2021 ranges, too, were operators. */
+static bool is_operator(const struct stacks *x, uint32_t row)
+{
+    const struct spans *spans = &x->s->trace->spans;
+    return spans->kind[row] == SPAN_OP &&
+           (x->s->names.traits[spans->name[row]] & NAME_STEP) == 0;
+}
 
 /* Parents stand before their children. */
 static void look_up(const struct stacks *x, const struct forest *trees)
@@ -26,6 +39,9 @@ static void look_up(const struct stacks *x, const struct forest *trees)
         if (parent == NO_ROW)
             continue;
         x->around[row] = spans->kind[parent] == SPAN_PYTHON ? parent : x->around[parent];
+        /* A range was entered somewhere else than what runs in it. */
+        if (span_is_call(spans->kind[row]) && is_operator(x, parent))
+            x->given[row] = x->given[parent];
         if (x->from[row] == NO_ROW)
             x->from[row] = x->from[parent];
     }
@@ -52,25 +68,65 @@ static bool text_of(const struct stacks *x, uint32_t frame, struct strings *text
     return ok;
 }
 
+/* The first frames of a text, the innermost first as in it. */
+static bool text_of_given(const struct stacks *x, uint32_t stack, struct strings *texts,
+                          uint32_t *ret)
+{
+    struct buf text;
+    string_id id = { 0 };
+    if (x->cut[stack] != 0) {
+        *ret = x->cut[stack] - 1;
+        return true;
+    }
+    buf_init(&text, SIZE_MAX / 2);
+    str rest = span_stack_text(x->s->trace, stack), frame;
+    for (uint32_t i = 0; i < x->frames && span_stack_next(&rest, &frame); i++) {
+        buf_text(&text, i > 0 ? "; " : "");
+        buf_str(&text, frame);
+    }
+    bool ok = !text.failed && strings_intern(texts, buf_slice(&text), &id);
+    buf_free(&text);
+    x->cut[stack] = id.n + 1;
+    *ret = id.n;
+    return ok;
+}
+
+/* The frames around it where they were recorded as such, else its text. */
+static bool stack_of(const struct stacks *x, uint32_t row, struct strings *texts, uint32_t *ret)
+{
+    uint32_t of = x->from[row] != NO_ROW ? x->from[row] : row;
+    if (x->around[of] != NO_ROW)
+        return text_of(x, x->around[of], texts, ret);
+    return x->given[of] == 0 || text_of_given(x, x->given[of], texts, ret);
+}
+
+static void take_given(const struct stacks *x)
+{
+    const struct span_stacks *s = &x->s->trace->stacks;
+    for (uint32_t i = 0; i < s->rows.len; i++)
+        x->given[s->span[i]] = s->text[i];
+}
+
 bool split_stacks_make(const struct trace_study *s, const struct forest *trees, uint32_t frames,
                        struct strings *texts, struct arena *arena, uint32_t **ret)
 {
     const struct spans *spans = &s->trace->spans;
     struct stacks x = { .s = s, .frames = frames,
                         .around = arena_array(arena, uint32_t, spans->rows.len),
-                        .text = arena_array(arena, uint32_t, spans->rows.len) };
+                        .text = arena_array(arena, uint32_t, spans->rows.len),
+                        .given = arena_array(arena, uint32_t, spans->rows.len),
+                        .cut = arena_array(arena, uint32_t, s->trace->stacks.texts.rows.len) };
     *ret = arena_array(arena, uint32_t, spans->rows.len);
-    if (x.around == NULL || x.text == NULL || *ret == NULL ||
+    if (x.around == NULL || x.text == NULL || x.given == NULL || x.cut == NULL || *ret == NULL ||
         !backward_find(s, trees, arena, &x.from))
         return false;
     for (uint32_t row = 0; row < spans->rows.len; row++)
         x.around[row] = NO_ROW;
+    take_given(&x);
     look_up(&x, trees);
     for (uint32_t i = 0; i < trees->first[trees->threads]; i++) {
         uint32_t row = trees->row[i];
-        uint32_t frame = x.around[x.from[row] != NO_ROW ? x.from[row] : row];
-        if (spans->kind[row] != SPAN_PYTHON && frame != NO_ROW &&
-            !text_of(&x, frame, texts, &(*ret)[row]))
+        if (spans->kind[row] != SPAN_PYTHON && !stack_of(&x, row, texts, &(*ret)[row]))
             return false;
     }
     return true;
