@@ -130,3 +130,56 @@ def test_a_real_trace_by_stack(shared):
 def test_modules_are_not_in_texts(shared):
     said = run("trace", "--modules", shared / "data" / "traces" / REAL, expect=0).out
     assert "texts of its operators" in " ".join(said.split()) and "with_stack" not in said
+
+
+# Findings -----------------------------------------------------------------------------
+
+def lines(path):
+    findings = run("trace", "-j", path, expect=0).json()["findings"]
+    return {f["id"]: (f["culprit"], f["line"]) for f in findings}
+
+
+def waiting(at, number, stack, *, ns=100):
+    """An operator that waits for the device, and a kernel."""
+    return [op(at, ns + 20, stack, "aten::_local_scalar_dense"), span("cudaStreamSynchronize", "cuda_runtime", at + 5, ns),
+            span("cudaLaunchKernel", "cuda_runtime", at + ns + 6, 4, correlation=number),
+            span("gemm", "kernel", at + ns + 50, 700, 0, 7, correlation=number)]
+
+
+def waits(*stacks):
+    events = []
+    for i, stack in enumerate(stacks):
+        events += [span("ProfilerStep#%d" % i, "user_annotation", 1000 * i, 1000), *waiting(1000 * i + 20, i, stack, ns=100 + i)]
+    return trace(events)
+
+
+def test_a_finding_names_the_line_of_its_operator(tmp_path):
+    """The call to blame is in an operator, whose stack has frames of others and one of the program's own."""
+    path = write(tmp_path, "a.json", waits(FORWARD, FORWARD, LOSS))
+    assert lines(path)["SYNC-STEP"] == ("aten::_local_scalar_dense", LOSS.split(";")[0])
+    assert lines(write(tmp_path, "a.json", waits(LOSS, LOSS, FORWARD)))["SYNC-STEP"][1] == "model.py(7): forward"
+    foreign = FORWARD.split(";model.py")[0]
+    assert lines(write(tmp_path, "a.json", waits(foreign, foreign)))["SYNC-STEP"] == ("aten::_local_scalar_dense", None)
+    assert lines(write(tmp_path, "a.json", waits(None, None)))["SYNC-STEP"] == ("aten::_local_scalar_dense", None)
+
+
+def test_frames_go_before_texts(tmp_path):
+    top = waits(FORWARD, FORWARD)
+    top["traceEvents"].append(span("train.py(40): main", "python_function", 0, 3000, **{"Python id": 1}))
+    assert lines(write(tmp_path, "a.json", top))["SYNC-STEP"][1] == "train.py(40): main"
+
+
+def test_a_range_around_is_not_the_line_of_what_runs_in_it(tmp_path):
+    top = waits(None, None)
+    for event in top["traceEvents"]:
+        if event["name"].startswith("ProfilerStep"):
+            event["cat"], event["args"]["Call stack"] = "cpu_op", "train.py(50): <module>"
+    assert lines(write(tmp_path, "a.json", top))["SYNC-STEP"] == ("aten::_local_scalar_dense", None)
+
+
+def test_lines_of_a_real_trace(shared):
+    """The program is resnet50_profiler_api.py: it loads in line 42, copies in 44, and goes on in the order of a training."""
+    found = lines(shared / "data" / "traces" / REAL)
+    at = {rule: int(re.fullmatch(r"resnet50_profiler_api\.py\(([0-9]+)\): <module>", line)[1]) for rule, (_, line) in found.items() if line}
+    assert at == {"GPU-LOW": 42, "DATA-3": 42, "H2D-PAGEABLE": 44, "SYNC-STEP": 44, "TC-IDLE": 46, "ZERO-FILL": 49, "OPT-LOOP": 51}
+    assert "in resnet50_profiler_api.py(42)" in run("trace", shared / "data" / "traces" / REAL, expect=0).out.replace("\n", " ")

@@ -176,3 +176,13 @@ bool backward_find(const struct trace_study *s, const struct forest *f, struct a
     *ret = forward;
     return ok;
 }
+
+/* Parents stand before their children. */
+void backward_spread(const struct forest *f, uint32_t *forward)
+{
+    for (uint32_t i = 0; i < f->first[f->threads]; i++) {
+        uint32_t row = f->row[i], parent = f->parent[row];
+        if (forward[row] == NO_ROW && parent != NO_ROW)
+            forward[row] = forward[parent];
+    }
+}

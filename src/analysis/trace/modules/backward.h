@@ -15,4 +15,7 @@
 bool backward_find(const struct trace_study *s, const struct forest *f, struct arena *arena,
                    uint32_t **ret);
 
+/* Gives what lies in such a span the operator of that. */
+void backward_spread(const struct forest *f, uint32_t *forward);
+
 #endif

@@ -243,5 +243,5 @@ bool rule_facts_make(const struct trace_study *s, const struct trace_limits *lim
     take_card(ret);
     ret->has_backward = ret->wall[PHASE_BACKWARD] > 0 || ret->device[PHASE_BACKWARD] > 0;
     return rule_names_make(ret) && rule_trees_find(ret) && rule_gaps_find(ret) && count(ret) &&
-           rule_memory_find(ret) && rule_loop_find(ret);
+           rule_memory_find(ret) && rule_loop_find(ret) && rule_stacks_find(ret);
 }

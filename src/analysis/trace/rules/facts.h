@@ -108,6 +108,7 @@ struct rule_facts {
     struct arena *arena;
     uint16_t *names; /* of each string: enum rule_name */
     uint8_t *under;  /* of each host span: enum rule_under */
+    uint32_t *stack; /* of each span its stack as a text, as given_stacks; NULL: nobody has any */
     uint32_t *optimizer_of; /* of each host span: the step of an optimizer around it, or NO_ROW */
 
     /* Steps that are not empty. */
@@ -185,6 +186,7 @@ bool rule_gaps_find(struct rule_facts *f);  /* window, slow launches, what ran m
 bool rule_memory_find(struct rule_facts *f);
 bool rule_trees_find(struct rule_facts *f); /* runs of selects, tensors that are moved */
 bool rule_loop_find(struct rule_facts *f);
+bool rule_stacks_find(struct rule_facts *f);
 
 /* What the name of a span of this kind says, by its text: enum loop_name. */
 uint16_t rule_loop_name(str name, uint8_t kind);
@@ -194,6 +196,10 @@ bool rule_name_is_of_the_program(str name);
 
 /* The innermost frame of the user's own Python code around a span; ptr NULL: there is none. */
 str rule_line(const struct rule_facts *f, uint32_t row);
+/* The same by its stack as a text; and of the spans of a name, those of devices by their owners, that
+ * in which most of their time is.  False when out of memory. */
+str rule_line_given(const struct rule_facts *f, uint32_t row);
+bool rule_line_of_name(const struct rule_facts *f, str name, str *ret);
 
 /* The operator or range that device work, or a call, is owed to; its name, or that of the span. */
 str rule_owner(const struct rule_facts *f, uint32_t row);

@@ -114,12 +114,11 @@ bool rule_names_make(struct rule_facts *f)
     return true;
 }
 
-str rule_line(const struct rule_facts *f, uint32_t row)
+/* By the frames that were recorded as such. */
+static uint32_t frame_around(const struct rule_facts *f, uint32_t row)
 {
     const struct spans *s = &f->study->trace->spans;
     uint32_t best = NO_ROW;
-    if (row == NO_ROW || f->report->figures.kinds[SPAN_PYTHON] == 0)
-        return (str){ NULL, 0 };
     for (uint32_t i = 0; i < s->rows.len; i++) {
         if (s->kind[i] != SPAN_PYTHON || s->track[i] != s->track[row] ||
             s->start[i] > s->start[row] || span_end(s, i) < span_end(s, row))
@@ -128,7 +127,17 @@ str rule_line(const struct rule_facts *f, uint32_t row)
             rule_name_is_of_the_program(trace_text(f->study->trace, s->name[i])))
             best = i;
     }
-    return best == NO_ROW ? (str){ NULL, 0 } : trace_text(f->study->trace, s->name[best]);
+    return best;
+}
+
+str rule_line(const struct rule_facts *f, uint32_t row)
+{
+    const struct trace *t = f->study->trace;
+    if (row == NO_ROW)
+        return (str){ NULL, 0 };
+    bool has_frames = f->report->figures.kinds[SPAN_PYTHON] > 0;
+    uint32_t frame = has_frames ? frame_around(f, row) : NO_ROW;
+    return frame != NO_ROW ? trace_text(t, t->spans.name[frame]) : rule_line_given(f, row);
 }
 
 str rule_owner(const struct rule_facts *f, uint32_t row)

@@ -165,6 +165,13 @@ static bool keep(struct arena *arena, str *text)
     return text->ptr != NULL;
 }
 
+/* What a rule knows by its name alone was called by lines of the program, too. */
+static bool find_line(const struct rule_facts *f, struct trace_finding *found)
+{
+    return found->culprit.ptr == NULL || found->line.ptr != NULL ||
+           rule_line_of_name(f, found->culprit, &found->line);
+}
+
 /* A page tells beside it how long one step takes. */
 static void part_gain(const struct rule_facts *f, struct trace_finding *found)
 {
@@ -193,7 +200,7 @@ static bool ask_all(const struct rule_facts *f, struct arena *arena, struct trac
         part_gain(f, &found);
         if (!speaks)
             ret->silent[ret->silents++] = silent;
-        else if (keep(arena, &found.culprit) && keep(arena, &found.line))
+        else if (find_line(f, &found) && keep(arena, &found.culprit) && keep(arena, &found.line))
             ret->finding[ret->findings++] = found;
         else
             return false;

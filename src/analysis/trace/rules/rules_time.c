@@ -315,6 +315,8 @@ bool rule_prof_coarse(struct judging *j)
         return judge_no(j, "no operator was recorded");
     if (figures->kinds[SPAN_PYTHON] > 0)
         return judge_no(j, "frames of Python say which part an operator is of");
+    if (f->stack != NULL)
+        return judge_no(j, "stacks of operators say which line each is of");
     if (figures->kinds[SPAN_ANNOTATION] == 0 && f->report->step_source == STEPS_PROFILER)
         return judge_no(j, "ranges were recorded as operators, which does not tell them apart");
     return f->own_ranges == 0 || judge_no(j, "the program has ranges of its own");

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "analysis/trace/modules/backward.h"
-#include "analysis/trace/study/names.h"
+#include "analysis/trace/modules/given_stacks.h"
 #include "base/buf.h"
 #include "base/str.h"
 #include "base/table.h"
@@ -18,17 +18,9 @@ struct stacks {
     uint32_t *around; /* of each span: the innermost frame around it, a span, or NO_ROW */
     uint32_t *from;   /* of each span: the forward operator whose backward pass it lies in */
     uint32_t *text;   /* of each frame: that of it and those around it, plus 1; 0: not yet */
-    uint32_t *given;  /* of each span: its stack as a text; of a call that of its operator; 0 */
+    uint32_t *given;  /* of each span: its stack as a text; 0: none */
     uint32_t *cut;    /* of each such text: what is shown of it, plus 1; 0: not yet */
 };
-
-/* Until 2021 ranges, too, were operators. */
-static bool is_operator(const struct stacks *x, uint32_t row)
-{
-    const struct spans *spans = &x->s->trace->spans;
-    return spans->kind[row] == SPAN_OP &&
-           (x->s->names.traits[spans->name[row]] & NAME_STEP) == 0;
-}
 
 /* Parents stand before their children. */
 static void look_up(const struct stacks *x, const struct forest *trees)
@@ -36,14 +28,8 @@ static void look_up(const struct stacks *x, const struct forest *trees)
     const struct spans *spans = &x->s->trace->spans;
     for (uint32_t i = 0; i < trees->first[trees->threads]; i++) {
         uint32_t row = trees->row[i], parent = trees->parent[row];
-        if (parent == NO_ROW)
-            continue;
-        x->around[row] = spans->kind[parent] == SPAN_PYTHON ? parent : x->around[parent];
-        /* A range was entered somewhere else than what runs in it. */
-        if (span_is_call(spans->kind[row]) && is_operator(x, parent))
-            x->given[row] = x->given[parent];
-        if (x->from[row] == NO_ROW)
-            x->from[row] = x->from[parent];
+        if (parent != NO_ROW)
+            x->around[row] = spans->kind[parent] == SPAN_PYTHON ? parent : x->around[parent];
     }
 }
 
@@ -97,14 +83,7 @@ static bool stack_of(const struct stacks *x, uint32_t row, struct strings *texts
     uint32_t of = x->from[row] != NO_ROW ? x->from[row] : row;
     if (x->around[of] != NO_ROW)
         return text_of(x, x->around[of], texts, ret);
-    return x->given[of] == 0 || text_of_given(x, x->given[of], texts, ret);
-}
-
-static void take_given(const struct stacks *x)
-{
-    const struct span_stacks *s = &x->s->trace->stacks;
-    for (uint32_t i = 0; i < s->rows.len; i++)
-        x->given[s->span[i]] = s->text[i];
+    return x->given[row] == 0 || text_of_given(x, x->given[row], texts, ret);
 }
 
 bool split_stacks_make(const struct trace_study *s, const struct forest *trees, uint32_t frames,
@@ -114,15 +93,17 @@ bool split_stacks_make(const struct trace_study *s, const struct forest *trees, 
     struct stacks x = { .s = s, .frames = frames,
                         .around = arena_array(arena, uint32_t, spans->rows.len),
                         .text = arena_array(arena, uint32_t, spans->rows.len),
-                        .given = arena_array(arena, uint32_t, spans->rows.len),
                         .cut = arena_array(arena, uint32_t, s->trace->stacks.texts.rows.len) };
     *ret = arena_array(arena, uint32_t, spans->rows.len);
-    if (x.around == NULL || x.text == NULL || x.given == NULL || x.cut == NULL || *ret == NULL ||
+    if (x.around == NULL || x.text == NULL || x.cut == NULL || *ret == NULL ||
         !backward_find(s, trees, arena, &x.from))
+        return false;
+    backward_spread(trees, x.from);
+    x.given = given_stacks(s, trees, x.from, arena);
+    if (x.given == NULL)
         return false;
     for (uint32_t row = 0; row < spans->rows.len; row++)
         x.around[row] = NO_ROW;
-    take_given(&x);
     look_up(&x, trees);
     for (uint32_t i = 0; i < trees->first[trees->threads]; i++) {
         uint32_t row = trees->row[i];
