@@ -124,6 +124,15 @@ def test_nesting(tmp_path, opened, closed, before, ends):
     check_linear(tmp_path, lambda count: [before + opened * count + (b"1" + closed * count if ends else b"")], some(400_000, 4_000_000))
 
 
+@pytest.mark.parametrize("frames", [1, 40][:some(1, 2)])
+def test_as_many_stacks_as_operators(tmp_path, frames):
+    def make(count):
+        return listed(b'{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":%d,"dur":1,"args":{"Call stack":"%s"}}'
+                      % (i, b";".join(b"model.py(%d): layer%d" % (i, k) for k in range(frames))) for i in range(count))
+
+    check_linear(tmp_path, make, some(16_000, 400_000), "--ops", "--by", "stack:64", "--findings")
+
+
 def test_spans_in_each_other(tmp_path):
     def make(count):
         return listed(b'{"ph":"X","cat":"cpu_op","name":"op%d","pid":1,"tid":1,"ts":%d,"dur":%d}' % (i % 3, i, 2 * (count - i)) for i in range(count))

@@ -196,8 +196,8 @@ bool rule_name_is_of_the_program(str name);
 
 /* The innermost frame of the user's own Python code around a span; ptr NULL: there is none. */
 str rule_line(const struct rule_facts *f, uint32_t row);
-/* The same by its stack as a text; and of the spans of a name, those of devices by their owners, that
- * in which most of their time is.  False when out of memory. */
+/* The same by its stack as a text; and of the spans of a name, those of devices by their owners,
+ * the one in which most of their time is.  False when out of memory. */
 str rule_line_given(const struct rule_facts *f, uint32_t row);
 bool rule_line_of_name(const struct rule_facts *f, str name, str *ret);
 

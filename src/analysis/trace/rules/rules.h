@@ -130,7 +130,7 @@ struct trace_finding {
     uint32_t limits;
     str culprit; /* an operator, a call or a kernel; ptr NULL: none */
     /* The program's frame around the culprit, of loading the one inside in which most of it passes;
-     * ptr NULL: frames were not recorded. */
+     * ptr NULL: neither frames nor stacks of operators were recorded, or none is the program's. */
     str line;
     int64_t gain_ns; /* at most; negative: cannot be told */
     /* Of that, at most, in each of so many steps; negative and 0: there are none, or they are
