@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/snapshot/ranks/mad.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
@@ -65,7 +66,7 @@ static void add_moment(struct aligning *g, str name, uint32_t nth)
         worst = g->value[i] > g->value[worst] ? i : worst;
     }
     qsort(g->sorted, g->units, sizeof *g->sorted, by_value);
-    int64_t median = g->sorted[(g->units - 1) / 2];
+    int64_t median = mad_median(g->sorted, g->units);
     g->a.moment[g->a.moments++] = (struct aligned_moment){
         .name = name,
         .nth = nth,

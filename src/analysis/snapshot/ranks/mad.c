@@ -11,10 +11,16 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+int64_t mad_median(const int64_t *sorted, uint32_t count)
+{
+    int64_t low = sorted[(count - 1) / 2], high = sorted[count / 2];
+    return (int64_t)((uint64_t)low + ((uint64_t)high - (uint64_t)low) / 2);
+}
+
 static int64_t median_of(int64_t *value, uint32_t count)
 {
     qsort(value, count, sizeof *value, by_value);
-    return value[(count - 1) / 2];
+    return mad_median(value, count);
 }
 
 static int64_t bounded(uint64_t n)

@@ -176,11 +176,16 @@ static enum vrs_status list_outliers(struct comparison *c, struct vrs_error *err
 
 static void find_skew(struct comparison *c)
 {
-    uint32_t len = sort_whole(c, ALL_GROUPS), middle = middle_of(c, len);
+    uint32_t len = sort_whole(c, ALL_GROUPS);
     c->ranks.skew_ratio = -1;
-    if (len < 2 || peak_of(c, middle) <= 0)
+    if (len < 2)
         return;
-    c->ranks.median_bytes = peak_of(c, middle);
+    for (uint32_t i = 0; i < len; i++)
+        c->value[i] = peak_of(c, c->keyed[i].index);
+    int64_t median = mad_median(c->value, len);
+    if (median <= 0)
+        return;
+    c->ranks.median_bytes = median;
     c->ranks.skew_ratio =
         (double)peak_of(c, c->keyed[len - 1].index) / (double)c->ranks.median_bytes;
 }

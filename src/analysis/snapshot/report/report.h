@@ -64,7 +64,7 @@ struct loss {
  * a bound, not a reading, and is always called "sum of separate peaks". */
 struct total {
     int64_t largest_bytes, sum_bytes;
-    int64_t median_bytes;  /* of those not cut; the lower of two middle ones */
+    int64_t median_bytes;  /* of those not cut */
     uint32_t largest_file; /* index in the set */
     struct device_name largest_device;
     uint32_t devices;  /* that have memory at all */

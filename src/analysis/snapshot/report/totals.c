@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/ranks/mad.h"
 #include "base/vec.h"
 
 static int by_value(const void *a, const void *b)
@@ -62,7 +63,7 @@ bool totals_of(const struct report *reports, uint32_t count, enum curve_name whi
     ret->whole = peaks.len;
     if (ok && peaks.len > 0) {
         qsort(peaks.at, peaks.len, sizeof *peaks.at, by_value);
-        ret->median_bytes = peaks.at[(peaks.len - 1) / 2];
+        ret->median_bytes = mad_median(peaks.at, peaks.len);
     }
     vec_free(&peaks);
     return ok;
