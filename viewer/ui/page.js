@@ -36,6 +36,9 @@ import { drawTabs } from './parts/tabs.js';
 import { createWho } from './parts/who.js';
 import { createViews } from './views/views.js';
 
+/** Keys that do nothing by themselves. */
+const modifiers = new Set(['Shift', 'Control', 'Alt', 'Meta']);
+
 /**
  * Where the page stands.  Much of it is drawn by parts and views, which are made of it: `later` has
  * them when they are there.
@@ -61,7 +64,10 @@ function createState(head, engine, link, later) {
       status.draw();
     } });
   const holders = createHolders({ store, ask, recording, look, status, stage,
-    list: (live) => later.who.update(live) });
+    list: (live) => {
+      later.who.update(live);
+      later.peel.held();
+    } });
   const pointer = createPointer({ store, ask, recording, look, stage, status,
     tell: (d) => later.readout.show(d), peek: holders.peek });
   return { store, recording, ask, look, status, stage, holders, pointer,
@@ -187,7 +193,7 @@ function changed(page, state, before, kind) {
 }
 
 function listen(page) {
-  const { store, place, help, exporting, share } = page;
+  const { store, place, help, exporting, share, status } = page;
   const report = byId('report');
   page.followers = createFollowers(page);
   store.listen((state, before, kind) => changed(page, state, before, kind));
@@ -195,6 +201,12 @@ function listen(page) {
   for (const media of ['(prefers-color-scheme: dark)', '(forced-colors: active)']) {
     matchMedia(media).addEventListener('change', () =>
       changed(page, store.get(), store.get(), 'link'));
+  }
+  // Before what is done now, which may note something itself.
+  for (const type of ['pointerdown', 'keydown', 'wheel']) {
+    addEventListener(type, ({ key }) => {
+      if (!modifiers.has(key)) status.forgetNote();
+    }, { capture: true, passive: true });
   }
   addEventListener('popstate', place.follow);
   addEventListener('pagehide', place.flush);

@@ -133,9 +133,9 @@ def test_rows_are_copied_as_cells(pages):
     page.press_on("#who .lists .last")
     page.wait("self.copied")
     head, *lines = [line.split("\t") for line in page.ask("self.copied").rstrip("\n").split("\n")]
+    page.says("#status-note", "%d rows copied" % len(lines))
     _, rows = rows_of(page, "")
     assert head == list(rows[0]) and [dict(zip(head, line)) for line in lines] == rows
-    page.says("#status-note", "%d rows copied" % len(rows))
 
 
 def test_the_peak_of_what_alone_is_drawn(pages):

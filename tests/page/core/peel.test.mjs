@@ -52,6 +52,7 @@ test('the peak of what is left is that of a slow sum, the earliest of several', 
       const top = Math.max(...curve);
       assert.equal(got.bytes, top, `${name} ${without.by}`);
       assert.equal(got.state, curve.indexOf(top), `${name} ${without.by}`);
+      assert.equal(got.ties, curve.filter((v, p) => v === top && curve[p - 1] !== top).length);
       const old = Math.max(...whole);
       assert.deepEqual(got.before, { bytes: old, state: whole.indexOf(old) });
       const taken = oracle(model).live(got.before.state).filter((row) => !stays(row));

@@ -386,6 +386,13 @@ def test_views_of_many_and_a_phone(pages):
     page.wait("document.getElementById('film').hidden")
     page.press("1")
     page.wait("!document.getElementById('film').hidden")
+    cells(page)
+    page.press("0")
+    page.wait("document.getElementById('film').hidden")
+    page.press("1")
+    page.wait("!document.getElementById('film').hidden")
+    # A box that was hidden has forgotten how far it was scrolled.
+    assert page.ask(IN_SIGHT % "[aria-current]")
     page.send("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=False)
     page.settled()
     below = page.box("#film")[1]

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import ROOT, run, some
 from pages import EXAMPLES, plain, size
-from recordings import writers
+from recordings import scripts, writers
 from recordings.tiny import BASE, MIB, block, event, segment, top
 from test_view_export import saved
 
@@ -398,3 +398,13 @@ def test_views_of_all_say_that_nothing_is_taken_out_of_them(pages):
     rows = page.ask("[...document.querySelectorAll('#view > :not([hidden]) tbody tr[data-row]')].map((row) => row.cells[1].textContent)")
     assert plain(rows[-1]) == "11.20 GiB"  # the peak that is said of all that is left
     page.sound()
+
+
+def test_a_peak_that_is_reached_twice_is_so_without_a_row(pages):
+    path = scripts.make("include torch.stacks\nstack one @malloc < a.py:1 f < a.py:9 main\nstack two @malloc < b.py:2 g < a.py:8 main\n"
+                        "alloc k 2MiB two\nalloc a 8MiB one\nalloc b 4MiB two\nfree b two\nalloc c 4MiB two\nfree a one\n")
+    page = pages(path)
+    page.says("#status-text", "peak, 2 times")
+    take(page, "a.py:1 f")
+    out(page, "a.py:1 f")
+    page.says("#status-text", "peak, 2 times")

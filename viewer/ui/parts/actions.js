@@ -1,9 +1,10 @@
 // actions.js - what the keys do, one function per action of the table in keys.js.
 import { byId } from '../draw/dom.js';
 import { columnOf } from '../draw/picture.js';
+import { ofMany } from '../state/catalogue.js';
 import { nextGrouping } from '../state/groupings.js';
 import { actionOf, widgets } from '../state/keys.js';
-import { marked } from '../state/marks.js';
+import { marked, unmarked } from '../state/marks.js';
 import { panned, revealed, zoomed, zoomedY } from '../state/span.js';
 import { stackText } from './details.js';
 import { nextList } from './listing.js';
@@ -57,10 +58,15 @@ function nextPeak({ store, recording, travel }) {
   if (peaks.length) travel.goTo(cycle(peaks, store.get().at, (p) => p));
 }
 
+/** Why there is no failure to be shown. */
+function noneFailed({ complete }) {
+  return complete === false ? 'the page is still being read' :
+    'no allocation failed in this recording';
+}
+
 function nextOom({ store, recording, travel, status }) {
   const { ooms, complete } = recording.cover();
-  if (complete === false) status.note('the page is still being read');
-  else if (!ooms.length) status.note('no allocation failed in this recording');
+  if (complete === false || !ooms.length) status.note(noneFailed({ complete }));
   else {
     travel.showOom(cycle(ooms, store.get().at, (oom) => oom.state));
     byId('why').open = true;
@@ -179,7 +185,7 @@ function perform(on, action, event) {
     peak: () => nextPeak(on), oom: () => nextOom(on),
     'step-back': () => moveStep(on, -1, false), 'step-on': () => moveStep(on, 1, false),
     'step-extend-back': () => moveStep(on, -1, true), 'step-extend': () => moveStep(on, 1, true),
-    mark: () => store.jump(marked(state, state.at)), unmark: () => store.jump({ marks: [] }),
+    mark: () => store.jump(marked(state, state.at)), unmark: () => store.jump(unmarked(state)),
     'zoom-selection': () => travel.zoomToSelection(), home: () => travel.wholeX(),
     undo: () => store.undo() || status.note('nothing to undo'),
     redo: () => store.redo() || status.note('nothing to redo'),
@@ -203,7 +209,10 @@ function hearKey(on, event) {
     field: node.matches('input, textarea, select') || Boolean(dialog),
     widget: node.matches(widgets) });
   if (!action || (dialog && action !== 'escape')) return;
-  if (action === 'play' && !on.film.isShown()) return;
+  if (action === 'play' && !on.film.isShown()) {
+    if (!ofMany.has(on.store.get().view)) on.status.note(noneFailed(on.recording.cover()));
+    return;
+  }
   event.preventDefault();
   perform(on, action, event);
 }

@@ -70,11 +70,11 @@ function toggle(film) {
   film.timer = setInterval(() => playOn(film), pace);
 }
 
-/** Brings a cell into sight; what is around the cells stays where it is. */
-function reveal(cells, cell) {
+/** Brings a cell into sight, at once where it is drawn anew; what is around the cells stays where it is. */
+function reveal(cells, cell, isAnew) {
   const [box, one] = [cells.getBoundingClientRect(), cell.getBoundingClientRect()];
   const by = Math.max(0, one.right - box.right) || Math.min(0, one.left - box.left);
-  const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  const calm = isAnew || matchMedia('(prefers-reduced-motion: reduce)').matches;
   if (by) cells.scrollBy({ left: by, behavior: calm ? 'instant' : 'smooth' });
 }
 
@@ -85,7 +85,7 @@ function mark(film) {
     const now = Number(cell.dataset.state) === at;
     if (now) cell.setAttribute('aria-current', 'true');
     else cell.removeAttribute('aria-current');
-    if (now && film.marked !== at) reveal(film.cells, cell);
+    if (now && film.marked !== at) reveal(film.cells, cell, film.marked < 0);
   }
   film.marked = at;
 }
@@ -120,6 +120,7 @@ function update(film) {
   const { at, view } = store.get();
   const states = refusedStates(recording);
   film.device();
+  const wasHidden = host.hidden;
   host.hidden = states.length === 0 || ofMany.has(view);
   if (host.hidden) {
     stop(film);
@@ -127,6 +128,8 @@ function update(film) {
   }
   film.end = refusedAt(states, at, film.end);
   if (recording.cover().complete !== false) film.events();
+  // What was hidden has forgotten how far it was scrolled.
+  if (wasHidden) film.marked = -1;
   mark(film);
 }
 

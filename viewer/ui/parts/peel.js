@@ -152,6 +152,9 @@ function toggleAt(peel, focus) {
   const row = focus.closest('tr[data-row]');
   const own = row && host.contains(row) && row.querySelector('[data-peel]');
   const live = holding();
+  // Of a device that has just been opened it is not known yet; held() is told.
+  peel.waits = !live;
+  if (!live) return;
   const largest = live?.of.by === plainBy(store.get().by) ? live.rows[0] : null;
   if (own) own.click();
   else if (!largest || store.get().by === 'age') status.note('nothing here can be taken out');
@@ -175,7 +178,8 @@ function columnOf(peel) {
 /** `holding()`: who holds the memory at the cursor, or null; `redraw()` draws what is of all. */
 export function createPeel(host, { store, newAsker, recording, place, status, holding, redraw }) {
   const peel = { host, store, recording, place, status, holding, redraw, asker: newAsker(),
-    aloud: false,     // whether a person has done it just now
+    aloud: false,     // whether a person has done it just now,
+    waits: false,     // and whether the largest row is to be taken out once it is known
     node: el('div', { class: 'peel', hidden: true }) };
   const left = derived(() => {
     const { without, file, dev, cap } = store.get();
@@ -185,6 +189,11 @@ export function createPeel(host, { store, newAsker, recording, place, status, ho
     peel.aloud = aloud;
     left();
   },
-  forget: left.forget,
-    toggle: (focus) => toggleAt(peel, focus) };
+  forget: () => {
+    peel.waits = false;
+    left.forget();
+  },
+  /** It is known who holds the memory. */
+  held: () => { if (peel.waits) toggleAt(peel, host); },
+  toggle: (focus) => toggleAt(peel, focus) };
 }

@@ -17,10 +17,10 @@ function capacityOf({ cap }, { capacityLeast: least }) {
 function leftOf(cover, without, peel) {
   if (!without) return cover;
   const known = peel && JSON.stringify(peel.without) === JSON.stringify(without);
-  const { requested, peaks, state, bytes } = known ? peel : { requested: [], peaks: [] };
+  const { requested, peaks, state, bytes, ties } = known ? peel : { requested: [], peaks: [] };
   // What would have been reserved is not known.
   return { ...cover, whole: cover.requested, requested, reserved: null, active: null, peaks,
-    peak: known ? { state, bytes, ties: 1 } : null };
+    peak: known ? { state, bytes, ties } : null };
 }
 
 /** The text of lines in their files, by their names; none where files differ about it. */

@@ -108,6 +108,13 @@ export function createStatus({ store, recording, look, holding, hovering, happen
     draw: () => draw(status),
     speak: (place) => speak(status, place),
     note: (text) => note(status, text),
+    /** What was noted is of what was done before. */
+    forgetNote: () => {
+      if (!status.note) return;
+      status.note = '';
+      clearTimeout(status.noting);
+      draw(status);
+    },
     /** What is to be known of the picture as long as it is there. */
     remark: (text) => { byId('status-remark').textContent = text; },
     say: (text) => {
