@@ -8,7 +8,7 @@ import { following } from './state/derived.js';
 import { createHolders } from './state/holders.js';
 import { createLook } from './state/look.js';
 import { createOpening, limitsOf } from './state/opening.js';
-import { createPlace, firstPlace } from './state/place.js';
+import { createPlace } from './state/place.js';
 import { createPointer } from './state/pointer.js';
 import { createRecording, noCover } from './state/recording.js';
 import { createSettings } from './state/settings.js';
@@ -172,10 +172,13 @@ function createFollowers({ store, settings, header, stage, status, holders, who,
 /** Hears every change of the state; `kind` is move, jump or undo, or link where none is made. */
 function changed(page, state, before, kind) {
   const { place, opening, stage, status } = page;
+  if (kind === 'jump' && state.view !== before.view) opening.chose();
   if (state.file !== before.file || state.dev !== before.dev) {
-    const given = place.takeGiven();
+    const given = kind === 'undo' ? state : place.takeGiven();
+    if (kind === 'undo') place.arrive();
+    else place.leave();
     place.write(kind);
-    opening.openDevice(state, kind === 'undo' ? state : given);
+    opening.openDevice(state, given);
     return;
   }
   for (const look of page.followers) look();
@@ -230,9 +233,10 @@ export async function start(head, engine, link) {
   byId('report').tabIndex = 0;
   const page = createPage(head, engine, link);
   const { store, place, settings, opening } = page;
-  const { theme = null, file = 0, dev = 0, ...rest } = place.read() || firstPlace(head);
+  const { theme = null, file, dev, ...rest } = place.read();
   setSplitters(page.overview.draw);
   listen(page);
+  place.leave();
   if (theme) store.move({ theme });
   settings.setTheme();
   if (file || dev) place.openAs({ file, dev }, rest);

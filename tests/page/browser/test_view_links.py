@@ -172,3 +172,93 @@ def test_no_note_stays_for_a_good_link(pages):
     page = pages(EXAMPLES / "leak.pickle", fragment="#v=1&view=leaks&by=site&at=700&q=size%3E%3D1MiB&range=5-900")
     page.wait("document.querySelector('[role=tab][aria-selected=true]').textContent.includes('Leaks')")
     assert page.text("#status-note") == ""
+
+
+def chosen(page, name):
+    """The file with that name, from the list of files."""
+    page.ask("(() => { const list = document.getElementById('file'); list.value = [...list.options].find((one) =>"
+             " one.textContent.startsWith('%s')).value; list.dispatchEvent(new Event('change')); })()" % name)
+
+
+@pytest.mark.parametrize("fragment", ["", *some(["#v=1&dev=7"], ["#v=1&view=flame", "#v=1&q=foo", "#theme=dark", "#v=1&dev=7"])])
+def test_a_link_without_a_device_opens_that_which_failed(pages, shared, fragment):
+    page = pages(shared / "data" / "snapshots" / "three_gpu_expandable_oom.pickle", fragment=fragment)
+    until(page, "dev", "1")
+    page.wait("!document.getElementById('why').hidden")
+
+
+def test_a_file_that_is_chosen_opens_as_a_page_of_its_own(pages, shared):
+    """At the device that failed, under its name, with the view that nobody chose chosen anew."""
+    folder = shared / "data" / "snapshots"
+    page = pages(EXAMPLES / "leak.pickle", folder / "no_frames_no_trace.pickle",
+                 folder / "three_gpu_expandable_oom.pickle", fragment="#v=1&theme=dark")
+    until(page, "view", "all")
+    assert (page.state()["file"], page.state()["dev"]) == ("2", "1") and page.ask("document.title") == "3 files - vramscope"
+    for name, view in (("leak", "stack"), ("no_frames", "state"), ("leak", "stack"), ("three", "stack")):
+        chosen(page, name)
+        until(page, "view", view)
+        page.wait("document.title.startsWith('%s')" % name)
+    until(page, "dev", "1")
+    page.press("5")
+    until(page, "view", "flame")
+    for name, view in (("no_frames", "state"), ("leak", "flame")):
+        chosen(page, name)
+        page.wait("document.title.startsWith('%s')" % name)
+        until(page, "view", view)
+    page.sound()
+
+
+def test_what_a_link_shows_beyond_the_end_is_left_out_and_said(pages):
+    page = pages(EXAMPLES / "oom.pickle", fragment="#v=1&x=e3100-99999999")
+    page.says("#status-note", "of what the link shows a part is not here")
+    until(page, "x", "e3100-3162")
+    assert "are not here" in pages(EXAMPLES / "oom.pickle", fragment="#v=1&x=e8000-9000").text("#status-note")
+
+
+def test_back_goes_to_what_was_before_an_undo(pages):
+    page = pages(EXAMPLES / "oom.pickle")
+    page.settled()
+    seen = [page.state().get("without")]
+    for _ in range(2):
+        time.sleep(0.4)
+        page.press("Delete")
+        page.wait("document.querySelectorAll('#who [data-peel][aria-pressed=true]').length === %d" % len(seen))
+        seen.append(page.state()["without"])
+    time.sleep(0.4)
+    page.press("u")
+    until(page, "without", seen[1])
+    page.ask("history.back()")
+    until(page, "without", seen[2])
+
+
+def test_an_address_never_mixes_two_files(pages):
+    """Whatever is written while another file is being opened."""
+    page = pages(EXAMPLES / "leak.pickle", EXAMPLES / "oom.pickle", fragment="#v=1&file=0&x=e100-200&at=150&view=groups")
+    page.settled()
+    page.ask("history.pushState = (state, title, hash) => { (self.pushed ??= []).push(hash); }; 0")
+    time.sleep(0.4)
+    chosen(page, "oom")
+    page.wait("self.pushed?.length")
+    assert page.ask("self.pushed") == ["#v=1&file=1&dev=0"]
+    until(page, "x", "e0-3162")
+
+
+def test_what_is_taken_out_by_key_waits_for_the_file(pages):
+    page = pages(EXAMPLES / "leak.pickle", EXAMPLES / "oom.pickle", fragment="#v=1&file=0")
+    page.settled()
+    chosen(page, "oom")
+    page.press("Delete")
+    until(page, "without", quote('["line","model.py:22 forward"]', safe=","))
+    page.sound()
+
+
+def test_a_note_ends_with_what_is_done_next(pages):
+    page = pages(EXAMPLES / "leak.pickle")
+    page.settled()
+    for key in ("o", " "):
+        page.press(key)
+        page.says("#status-note", "no allocation failed in this recording")
+        page.press("Shift")
+        assert page.text("#status-note") != ""
+        page.press("g")
+        assert page.text("#status-note") == ""

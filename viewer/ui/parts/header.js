@@ -3,6 +3,7 @@ import { bytes, count } from '../../core/model/human.js';
 import { button, byId, choice, el, fill, setOptions } from '../draw/dom.js';
 import { shown, shortened, words } from '../draw/text.js';
 import { ofMany } from '../state/catalogue.js';
+import { mostTelling } from '../state/place.js';
 import { reportOf, trustOf } from '../state/report.js';
 
 const windows = {
@@ -87,18 +88,25 @@ function drawTrust(head, state) {
 }
 
 /** The view of all files; from a file without a device it is another's. */
-function showAll({ store, head: { files } }) {
+function showAll({ store, head }) {
+  const { files } = head;
   const { file } = store.get();
-  const from = files[file].devices.length ? {} : { dev: 0, file: files.findIndex((one) =>
-    one.devices.length) };
-  if (from.file !== -1) store.jump({ view: 'all', ...from });
+  if (!files.some(({ devices }) => devices.length)) return;
+  store.jump({ view: 'all', ...(files[file].devices.length ? {} : mostTelling(head)) });
+}
+
+/** The page is called by what is open, as C calls it by its first file. */
+function titleOf({ files }, { file, view }) {
+  const name = view === 'all' && files.length > 1 ? `${files.length} files` : files[file].name;
+  return `${shown(name)} - vramscope`;
 }
 
 export function createHeader({ store, head }) {
   drawWayBack(location);
   return { draw: (state) => {
+    document.title = titleOf(head, state);
     const view = ofMany.has(state.view) ? 'stack' : state.view;
-    drawFiles(head, state, (file) => store.jump({ file, dev: 0, view }),
+    drawFiles(head, state, (file) => store.jump({ ...mostTelling(head, file), view }),
       () => showAll({ store, head }));
     drawDevices(head, state, (dev) => store.jump({ dev, view }), () =>
       store.jump({ view: 'devices' }));

@@ -1,7 +1,7 @@
 // opening.js - opens a device of a file: its cover, what stands above the picture, and its views.
 import { slotsOf } from '../draw/colours.js';
 import { byId } from '../draw/dom.js';
-import { ofMany } from './catalogue.js';
+import { closedReason, ofMany } from './catalogue.js';
 import { noCover } from './recording.js';
 import { plainBy, subjectOf } from './holders.js';
 import { isPart } from './span.js';
@@ -27,12 +27,17 @@ export function limitsOf(cover, { oom } = {}) {
       cover.traced === false ? cover.states - 1 : cover.peak?.state ?? 0 };
 }
 
-function firstView(cover, wanted) {
+/** The view to begin with: that which is wanted, where the device has it and another would not say
+ * more. */
+export function firstView(cover, wanted, views) {
   if (ofMany.has(wanted)) return wanted;
-  if (cover.traced === false && wanted === 'stack') {
+  const view = views.find(({ id }) => id === wanted);
+  const isClosed = cover.complete !== false && (!view || closedReason(view, cover) !== null);
+  if (cover.traced === false && (wanted === 'stack' || isClosed)) {
     return cover.complete !== false && cover.has.stacks ? 'flame' :
       cover.ops.includes('state') ? 'state' : wanted;
   }
+  if (isClosed) return 'stack';
   return cover.allocations > manyAllocations ? 'groups' : wanted;
 }
 
@@ -88,9 +93,18 @@ function firstGrouping(opening, cover) {
   return opening.by;
 }
 
+/** The view that a device opens with; what was wanted stays known where it is another. */
+function openingView(opening, cover, wanted, given) {
+  const view = given?.view ?? firstView(cover, wanted, opening.recording.views());
+  const usual = firstView(cover, 'stack', opening.recording.views());
+  opening.wanted = !given?.view ? wanted : view === usual ? 'stack' : view;
+  opening.view = view;
+  return view;
+}
+
 /** Begins where something failed or at the peak, with the whole recording, but for what `given`
  * says and what a person has done since it was shown before. */
-async function showCover(opening, cover, state, given, isOpen) {
+async function showCover(opening, cover, { state, wanted }, given, isOpen) {
   const { store, recording, status, stage, place, overview, holders } = opening;
   const { head } = recording;
   recording.learn({ cut: isCut(head, state), cutAt: head.files[state.file].cut_at_byte,
@@ -99,10 +113,12 @@ async function showCover(opening, cover, state, given, isOpen) {
   const limits = limitsOf(cover, recording.device());
   store.setLimits(limits);
   const { x, at } = firstState(limits);
+  const fitting = given ? place.fitting(given) : null;
+  place.arrive();
   store.move({ x, at, sel: null, without: null, range: null, marks: [],
-    view: firstView(cover, state.view),
-    by: firstGrouping(opening, cover),
-    ...(given ? place.fitting(given) : null), ...done });
+    by: firstGrouping(opening, cover), ...fitting,
+    view: openingView(opening, cover, wanted, fitting), ...done });
+  place.write('move');
   opening.shown = store.get();
   if (cover.problem) status.failed(cover.problem);
   // What it takes of the picture's room it has from now on.
@@ -134,12 +150,14 @@ async function showDevice(opening, state, given) {
   holders.forget();
   recording.peel(null);
   opening.forgetParts();
+  const wanted = state.view === opening.view ? opening.wanted : state.view;
   const serial = ++opening.count;
   const isOpen = () => serial === opening.count;
   const empty = recording.head.files[state.file].devices.length === 0;
   showEmpty(empty);
   if (empty) {
     recording.learn(noCover);
+    opening.place.arrive();
     opening.updateFilm();
     return;
   }
@@ -151,7 +169,7 @@ async function showDevice(opening, state, given) {
     const cover = await ask('cover', { wait });
     if (!isOpen()) return;
     if (opened) await completeCover(opening, cover, isOpen);
-    else await showCover(opening, cover, state, given, isOpen);
+    else await showCover(opening, cover, { state, wanted }, given, isOpen);
     if (!isOpen()) return;
     if (cover.complete !== false) break;
     const early = { line: cover.lines, category: cover.names }[plainBy(store.get().by)];
@@ -171,9 +189,11 @@ export function createOpening({ store, ask, recording, look, status, stage, hold
     updateSide, updateFilm, forgetParts,
     count: 0,             // how often a device was opened
     by: store.get().by,   // the grouping that nobody chose
+    view: null,           // the view that nobody chose,
+    wanted: 'stack',      // and that in whose place it is
     shown: null };        // the state with which the open one was shown
-  /** The report stays when the data cannot be read. */
-  return { openDevice: async (state, given) => {
+  /** `chose()`: a person has chosen a view.  The report stays when the data cannot be read. */
+  return { chose: () => { opening.view = null; }, openDevice: async (state, given) => {
     try {
       await showDevice(opening, state, given);
     } catch (error) {

@@ -1,9 +1,12 @@
 // place.js - the address of the page, whose fragment holds the state: written, read, copied.
+import { windowOf } from '../../core/memory/curves.js';
 import { copyText } from '../draw/dom.js';
 import { closedReason } from './catalogue.js';
 import { reportOf } from './report.js';
 import { firstState } from './store.js';
 
+/** What a link may say of a page that shows all its files. */
+const ofAnyView = new Set(['theme', 'patterns', 'cap']);
 /** Browsers refuse to change an address often; the strictest, a hundred times in 30 seconds. */
 const pause = 350;
 
@@ -19,15 +22,21 @@ function flush(place) {
   place.unwritten = null;
 }
 
+/** What belongs to a device, and not to that which is being opened. */
+const ofDevice = { view: null, x: null, y: null, at: null, by: null, sel: null, without: null,
+  range: null, marks: [] };
+
 /**
- * A jump is an entry of the browser's history, any other `kind` of change is not.  Changes that
- * follow each other closely are written once.
+ * A jump is an entry of the browser's history, and so is one that is undone; any other `kind` of
+ * change is not.  Changes that follow each other closely are written once.
  */
 function write(place, kind) {
   const { store, link } = place;
-  if (!link) return;
-  const fragment = link.write(store.get()).replace(/^#?/, '#');
-  if (kind === 'jump' && Date.now() - place.pushed >= pause) {
+  // The address may say where to begin in what is being opened.
+  if (!link || (place.leaving && kind !== 'jump')) return;
+  const fragment = link.write(place.leaving ? { ...store.get(), ...ofDevice } : store.get())
+    .replace(/^#?/, '#');
+  if (['jump', 'undo'].includes(kind) && Date.now() - place.pushed >= pause) {
     flush(place);
     put('pushState', fragment);
     place.pushed = Date.now();
@@ -37,19 +46,48 @@ function write(place, kind) {
   if (!place.writing) place.writing = setTimeout(() => flush(place), pause);
 }
 
-/** The part of the state that the address gives, or null. */
+/** A link with the file and the device that it means, and what it asks for in vain: where it names
+ * none that is here, they are those that a page without a link begins with. */
+export function placed(head, { file, dev, ...rest }) {
+  const { files } = head;
+  const notes = [];
+  const isThere = (key, value, n) => {
+    if (value === undefined || value < Math.max(1, n)) return value !== undefined;
+    notes.push(`the link has ${key}=${value}, this page has ${n}`);
+    return false;
+  };
+  const first = firstPlace(head);
+  const hasFile = isThere('file', file, files.length);
+  const one = hasFile ? file : first.file;
+  // A device of a file that is not here is none of another's.
+  const hasDevice = (hasFile || file === undefined) &&
+    isThere('dev', dev, files[one]?.devices.length ?? 0);
+  const { view } = hasFile || hasDevice || Object.keys(rest).some((key) => !ofAnyView.has(key)) ?
+    {} : first;
+  return { notes, state: { ...(view && { view }), ...rest, file: one,
+    dev: hasDevice ? dev : mostTelling(head, one).dev } };
+}
+
+/** The state that the address gives, of the page without a link where it gives none. */
 function read({ link, recording, note }) {
-  if (!link || location.hash.length < 2) return null;
-  const { state, notes } = link.read(location.hash);
-  const { files } = recording.head;
-  for (const [key, list] of [['file', files],
-    ['dev', (files[state.file || 0] || files[0]).devices]]) {
-    if (state[key] === undefined || state[key] < Math.max(1, list.length)) continue;
-    notes.push(`the link has ${key}=${state[key]}, this page has ${list.length}`);
-    delete state[key];
-  }
-  if (notes.length) note(notes.join('; '));
+  if (!link) return firstPlace(recording.head);
+  const given = link.read(location.hash);
+  const { state, notes } = placed(recording.head, given.state);
+  if (given.notes.length + notes.length) note([...given.notes, ...notes].join('; '));
   return state;
+}
+
+/** Of what a link has in sight that which is here; no zoom that only leaves the recording. */
+function clip(given, cover, drop, notes) {
+  const { mode, from, to } = given.x;
+  const [least, past] = mode === 'time' ? cover.time : windowOf(cover);
+  if (from >= past || to <= least) {
+    drop('x', `the link has ${mode === 'time' ? 'times' : 'events'} that are not here`);
+  } else if (from < least || to > past) {
+    // What was rounded for an address is no more than a link may have.
+    if (from < least - 1 || to > past + 1) notes.push('of what the link shows a part is not here');
+    given.x = { mode, from: Math.max(from, least), to: Math.min(to, past) };
+  }
 }
 
 /** What of a link's state a device has; each other value falls back, with a note. */
@@ -72,6 +110,7 @@ function fitting({ recording, note }, { ...given }) {
     drop('sel', `no allocation ${given.sel.id} here`);
   }
   if (given.x && given.x.mode === 'time' && !cover.time) drop('x', 'no times were recorded');
+  if (given.x) clip(given, cover, drop, notes);
   if (notes.length) note(notes.join('; '));
   return given;
 }
@@ -88,11 +127,10 @@ function follow(place) {
   clearTimeout(place.writing);
   place.writing = 0;
   place.unwritten = null;
-  const link = read(place);
-  if (!link) return;
+  if (!place.link) return;
   // What the address is silent of is as in the beginning, but for what is of the page alone.
   const { x, at, theme, folded, wide, ...first } = firstState(store.limits());
-  const { file = 0, dev = 0, ...rest } = { ...first, ...link };
+  const { file, dev, ...rest } = { ...first, ...read(place) };
   const before = store.get();
   if (file === before.file && dev === before.dev) {
     store.move(fitting(place, { x, at, ...rest }));
@@ -111,27 +149,37 @@ function address(place) {
   return { fragment: location.hash, whole: location.href };
 }
 
-/** Where a page without a link begins: the device where a request failed, else that with the
- * highest peak; with many files on all of them. */
-export function firstPlace(head) {
+/** The device where a request failed, else that with the highest peak, of one file or of all:
+ * { file, dev }. */
+export function mostTelling(head, only = null) {
   const all = head.files.flatMap((file, f) => file.devices.map((_, dev) => {
     const { oom_events: ooms, requested } = reportOf(head, f, dev);
     return { file: f, dev, rank: [Boolean(ooms), requested?.peak_bytes ?? -1] };
-  }));
+  })).filter(({ file }) => only === null || file === only);
   all.sort(({ rank: [a, x] }, { rank: [b, y] }) => b - a || y - x);
-  const { file, dev } = all[0] ?? { file: 0, dev: 0 };
-  return head.files.length > 1 ? { file, dev, view: 'all' } : { file, dev };
+  const { file, dev } = all[0] ?? { file: only ?? 0, dev: 0 };
+  return { file, dev };
+}
+
+/** Where a page without a link begins: with many files on all of them. */
+export function firstPlace(head) {
+  const place = mostTelling(head);
+  return head.files.length > 1 ? { ...place, view: 'all' } : place;
 }
 
 /** `link`: { write(state), read(fragment) } of link.js, or null. */
 export function createPlace({ store, link, recording, note }) {
   const place = { store, link, recording, note,
     given: null,        // what a link says of the device that is being opened
+    leaving: false,     // whether the state is still that of another device
     writing: 0,         // the timer of the address that is to be written,
     unwritten: null,    // that address, and when one was last added to the history
     pushed: -Infinity };
   return {
     write: (kind) => write(place, kind),
+    /** Another device is opened; until it has arrived, the state is no place of it. */
+    leave: () => { place.leaving = true; },
+    arrive: () => { place.leaving = false; },
     flush: () => flush(place),
     read: () => read(place),
     fitting: (given) => fitting(place, given),
