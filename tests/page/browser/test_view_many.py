@@ -222,11 +222,23 @@ def test_two_ticks_and_enter_are_a_diff(browser, ranks):
     finished(page)
 
 
+def test_what_ran_out_of_pieces_has_no_headroom(pages):
+    """What another setting would leave is no room that it had; and files that are no ranks are not of one job."""
+    page = pages(*(ROOT / "examples" / (name + ".pickle") for name in ("fragmentation", "leak", "oom", "train")))
+    page.wait("(%s).querySelectorAll('tr[data-row]').length === 4" % VIEW)
+    rows = {row[1]: row for row in rows_of(page)}
+    assert rows["fragmentation.pickle cuda:0"][4] == "ran out"
+    assert rows["oom.pickle cuda:0"][4] == "short by 656.29 MiB"
+    assert [row[7] for row in rows_of(page)] == ["highest peak", "", "", ""]
+    assert "the largest peak is 1.65 \u00d7 the median" in page.text("#view caption")
+    assert "outlier: " in page.ask("(%s).querySelector('th:nth-of-type(8)').title" % VIEW)
+
+
 def test_a_flame_graph_of_the_difference(browser, tmp_path):
     """Its sides are those of the table, and so is its sum; the list says the same."""
     written = tmp_path / "two.html"
     run("view", ROOT / "examples" / "leak.pickle", ROOT / "examples" / "train.pickle", "-o", written, expect=0)
-    page = opened(browser, written, "#v=1&view=diff")
+    page = opened(browser, written, "#v=1&file=0&view=diff")
     page.wait("(%s).querySelectorAll('tr[data-row]').length > 3" % VIEW)
     net = page.ask("(%s).querySelector('tfoot td:nth-of-type(3)').textContent" % VIEW)
     click(page, "#view > :not([hidden]) .bar button", "as flame graph")

@@ -116,6 +116,23 @@ test('units are told as the head has them', () => {
   assert.deepEqual([...spark([4], 120)], [4]);
 });
 
+test('files that are no ranks have a highest peak, and no part in a job', () => {
+  const told = (peak, window) => ({ requested: { peak_bytes: peak, peak_event: -1 }, oom_events: 0,
+    trust: { grade: 'A', window } });
+  const head = {
+    files: [told(10, 'complete'), told(9, 'state_only')].map((one, i) => ({ name: `${i}.pickle`,
+      report: { devices: [one] }, devices: [{ name: 'cuda:0' }] })),
+    ranks: { units: [0, 1].map((file) => ({ file, device: 0, rank: file, rank_named: false,
+      whole: true, over_median_bytes: 0 })), outliers: [1], straggler: 0, verdict: 'mixed' },
+  };
+  assert.deepEqual(unitsOf(head).map((u) => u.verdict), ['highest peak', '']);
+  assert.deepEqual(unitsOf(head).map((u) => u.at), ['start', 'end']);
+  const devices = { ...head, files: [{ name: 'x.pickle', report: { devices: [told(10), told(9)] },
+    devices: [{ name: 'cuda:0' }, { name: 'cuda:1' }] }] };
+  devices.ranks.units.forEach((unit, i) => Object.assign(unit, { file: 0, device: i }));
+  assert.deepEqual(unitsOf(devices).map((u) => u.verdict), ['bounds the job: mixed', 'outlier']);
+});
+
 test('statuses are told by what both sides have', () => {
   const model = makeModel(4, { events: 800 });
   const [a, b] = [side(model, 200), side(model, 640)];

@@ -9,17 +9,25 @@ export function pairOf(head, a, b) {
 
 function placeOf(told, unit, cut) {
   if (cut) return 'cut file';
+  if (told.trust?.window === 'state_only') return 'end';
   const words = [unit?.peak_step && `step ${unit.peak_step}`, unit?.peak_phase].filter(Boolean);
   const { peak_event: event } = told.requested ?? {};
   return words.join(' ') || (event >= 0 ? `event ${event}` : 'start');
 }
 
-/* What the comparison says of a unit, in words. */
-function verdictOf(ranks, i) {
+/* Whether all are of one job: devices of one file, or files that are named by their ranks. */
+function areOfOneJob({ files, ranks }) {
+  return files.length === 1 || ranks.units.every((unit) => unit.rank_named);
+}
+
+/* What the comparison says of a unit, in words.  Files that have nothing to do with each other have
+ * a highest peak, and no more. */
+function verdictOf(head, i) {
+  const { ranks } = head;
+  const isHighest = i === ranks.straggler && ranks.units.length > 1;
+  if (!areOfOneJob(head)) return isHighest ? 'highest peak' : '';
   const words = ranks.outliers.includes(i) ? ['outlier'] : [];
-  if (i === ranks.straggler && ranks.units.length > 1) {
-    words.push('bounds the job' + (ranks.verdict ? `: ${ranks.verdict}` : ''));
-  }
+  if (isHighest) words.push('bounds the job' + (ranks.verdict ? `: ${ranks.verdict}` : ''));
   return words.join(', ');
 }
 
@@ -45,7 +53,7 @@ export function unitsOf(head) {
       at: placeOf(told, unit, cut), capacity: device.capacity_bytes ?? null,
       ooms: told.oom_events ?? 0, short: device.oom?.short_by_bytes ?? null,
       over: cut ? null : unit?.over_median_bytes ?? null,
-      verdict: unit ? [cut || !unit.whole ? 'not in the median' : '', verdictOf(ranks, i)]
+      verdict: unit ? [cut || !unit.whole ? 'not in the median' : '', verdictOf(head, i)]
         .filter(Boolean).join(', ') : ranks ? 'holds nothing' : '',
     };
   }));

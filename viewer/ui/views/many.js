@@ -12,6 +12,10 @@ const sparkWidth = 120;
 const sparkHeight = 22;
 const unreadMost = 3;
 
+const standsOut = 'outlier: of at least four ranks with as many parameters, its peak is above the ' +
+  'median by more than 5 % of it, and by more than five times the median distance from it. ' +
+  'bounds the job: it has the highest peak of all, so that its memory is the limit of the others.';
+
 /** Pixels of a row, of three lines; on a phone of seven, as `.units td` of style.css has them. */
 const rowHigh = () => (matchMedia('(max-width: 700px)').matches ? 134 : 62);
 
@@ -31,18 +35,24 @@ function open(store, { file, dev }) {
   store.jump({ file, dev, view: 'stack' });
 }
 
-/** What the capacity leaves of the peak; of a device that ran out, of what it would have needed. */
+/** What the capacity leaves of the peak; of a device that ran out, of what it would have needed.
+ * One that ran out of what would have been enough has none all the same. */
 function headroom(row) {
   if (row.cap === null || row.peak === null || row.cut) return null;
   if (!row.ooms) return row.cap - row.peak;
-  return row.short === null || row.capacity === null ? null : row.cap - row.capacity - row.short;
+  if (row.short === null || row.capacity === null) return null;
+  return row.cap === row.capacity && row.short < 0 ? null : row.cap - row.capacity - row.short;
 }
 
 function headroomCell(row) {
   const left = headroom(row);
-  if (left === null) return row.ooms ? el('span', { class: 'problem', text: 'ran out' }) : '-';
-  return left < 0 ? el('span', { class: 'problem', text: `short by ${bytes(-left)}` }) :
-    bytes(left);
+  if (left === null && row.ooms) {
+    return el('span', { class: 'problem', text: 'ran out', title: row.short < 0 ?
+      `With another setting of the allocator ${bytes(-row.short)} would be left: its report ` +
+      'says with which.' : null });
+  }
+  return left === null ? '-' : left < 0 ?
+    el('span', { class: 'problem', text: `short by ${bytes(-left)}` }) : bytes(left);
 }
 
 /** The answer of the report: all of it, as far as the row has room. */
@@ -75,8 +85,9 @@ function columnsOf(store, ticked, tick, sparkOf) {
     { id: 'curve', name: 'requested', fixed: true, unsaved: true, cell: sparkOf },
     { id: 'over', name: 'vs median', number: true, unit: 'bytes', value: (row) => row.over,
       cell: (row) => signed(row.over, row.over > 0 ? 'grew' : row.over < 0 ? 'shrank' : null) },
-    { id: 'verdict', name: 'stands out', fixed: true, value: (row) => row.verdict || null,
-      cell: (row) => el('div', { class: 'told', title: row.verdict, text: row.verdict }) },
+    { id: 'verdict', name: 'stands out', fixed: true, explain: standsOut, value: (row) => row.verdict || null,
+      cell: (row) => el('div', { class: 'told', title: row.verdict && `${row.verdict}. ${standsOut}`,
+        text: row.verdict }) },
     { id: 'grade', name: 'trust', value: (row) => row.grade, text: (row) => row.grade ?? '-' },
   ];
 }
