@@ -62,3 +62,26 @@ def test_a_band_thinner_than_a_pixel_is_outlined_over_all_its_life(pages, theme)
     page.wait(OUTLINED % "--focus" + " > 100")
     page.press("Escape")
     page.wait(OUTLINED % "--focus" + " === 0")
+
+
+def test_who_says_of_which_moment_it_is(pages):
+    """Also after a drag, that of the point where it ends."""
+    page = pages(EXAMPLES / "oom.pickle")
+    page.settled()
+    moment = "#who .lists .last:not(button)"
+    page.says(moment, "at event 3160")
+    start, end = page.plot(0.3, 0.5), page.plot(0.6, 0.5)
+    page.mouse("mouseMoved", *start)
+    page.wait("!document.querySelector('%s').textContent.endsWith('160')" % moment)
+    before = page.text(moment)
+    page.drag(start, end)
+    page.wait("location.hash.includes('range=')")
+    page.wait("document.querySelector('%s').textContent !== %s" % (moment, json.dumps(before)))
+    assert plain(page.text("#status-text")).startswith("event 3160")
+    last = int(page.state()["range"].split("-")[1]) - 1
+    page.wait("Math.abs(%d - Number(document.querySelector('%s').textContent.replace(/\\D/g, ''))) < 5" % (last, moment))
+    page.mouse("mouseMoved", 5, 5)
+    page.says(moment, "at event 3160")
+    page.press("b")
+    page.wait("document.querySelector('%s').hidden" % moment)
+    page.sound()

@@ -35,3 +35,12 @@ def test_pools_are_found_by_what_they_are_called(pages):
                         ("pool:graph", "0 allocations"), ("line=", "At character 1: line: nothing after the equals sign.")):
         typed(page, text)
         page.says("#found", found)
+
+
+def test_of_a_search_that_cannot_be_read_nothing_is_told_apart(pages):
+    page = pages(EXAMPLES / "oom.pickle")
+    typed(page, "model.py:22")
+    page.wait("!document.querySelector('#who .matches').hidden")
+    typed(page, "size>foo")
+    page.says("#found", "At character 1")
+    page.wait("document.querySelector('#who .matches').hidden")

@@ -120,7 +120,7 @@ export function createListing(host, { store, newAsker, recording, place, goTo, p
       update(listing);
     } });
   listing.table.node.classList.add('allocations');
-  return { update: () => update(listing),
+  return { bar: bar.node, update: () => update(listing),
     name: () => (store.get().list === 'alive' ? 'allocations' : 'matches'),
     table: () => (host.classList.contains('listing') ? listing.table : null) };
 }

@@ -1,6 +1,6 @@
 // who.js - who holds the memory at the cursor, which is the legend of the picture.
 import { bytes, count, ratio, share } from '../../core/model/human.js';
-import { button, choice, el, setOptions } from '../draw/dom.js';
+import { button, choice, el, fill, setOptions } from '../draw/dom.js';
 import { paintMatch, paintSwatch } from '../draw/paint.js';
 import { bytesColumn, createTable, eventColumn, rowHeight } from '../draw/table.js';
 import { momentName, withoutText, words } from '../draw/text.js';
@@ -86,12 +86,17 @@ export function createWho(host, { store, newAsker, recording, look, find, peel, 
     pick: (row) => find(termOf(store.get().by, row), false) });
   table.node.classList.add('groups');
   const listing = createListing(host, { store, newAsker, recording, place, goTo, pin });
+  const moment = el('span', { class: 'muted last' });
+  listing.bar.append(moment);
 
   function update(live) {
     const state = store.get();
     setOptions(by.select, groupingsOf(recording.cover()), state.by);
-    found.hidden = !tellsMatches(state);
+    // Of a search that cannot be read nothing is told apart.
+    found.hidden = !tellsMatches(state) || live.rows.every((row) => row.matched === undefined);
     listing.update();
+    // Lists are of the cursor, as the status line is.
+    moment.hidden = host.classList.contains('listing');
     if (!found.hidden) paintMatch(found.firstChild, look.palette());
     host.classList.toggle('wide', state.wide);
     wide.setAttribute('aria-pressed', String(state.wide));
@@ -99,7 +104,14 @@ export function createWho(host, { store, newAsker, recording, look, find, peel, 
     if (live.of.by === plainBy(state.by)) list(live);
   }
 
+  /** Says of which moment it is: the status line tells of the cursor's alone. */
+  function tellMoment({ state }) {
+    fill(moment, `at ${momentName(state, recording.cover())}`);
+    moment.title = state === store.get().at ? 'at the cursor' : 'under the pointer';
+  }
+
   function list(live) {
+    tellMoment(live);
     const rows = [...live.rows, ...live.out];
     if (live.adjust) {
       rows.push({ key: -1, name: 'unattributed', bytes: live.adjust, count: 0, largest: null,

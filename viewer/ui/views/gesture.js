@@ -149,6 +149,8 @@ function up(hand, event) {
     if (mark) chooseMark(hand, mark, event.shiftKey);
     else pointer.clicked(plot, plot.at(at[0], at[1]));
   }
+  // A drag ends over another moment than it began; a finger is not over any.
+  if (drag.moved && event.pointerType !== 'touch') pointer.hovered(plot, plot.at(at[0], at[1]));
 }
 
 /** A click on a step is its start; with Shift, what changed from the cursor to it. */
