@@ -41,3 +41,13 @@ def test_of_several_files_the_open_one_stands_beside_one_that_differs(browser, r
     assert [plain(one) for one in page.ask(CHOSEN)[::2]] == ["%s.pickle cuda:0" % one for one in (a, b)]
     assert "Nothing differs" not in page.text(BAR)
     page.close()
+
+
+def test_marks_are_what_the_bar_and_the_sentence_say(pages):
+    page = pages(EXAMPLES / "oom.pickle", fragment="#v=1&view=diff&marks=100,1890")
+    page.says(BAR, "From mark A in step 1 to mark B in step 2.")
+    assert page.ask(CHOSEN)[1::2] == ["mark A", "mark B"]
+    page.press("M")
+    page.says(BAR, "From the start of step 3 (A) to the peak (B).")
+    assert page.ask(CHOSEN)[1::2] == ["before its peak", "its peak"]
+    page.sound()

@@ -186,6 +186,8 @@ def test_the_outlier_and_what_failed_have_their_colours(pages):
     assert page.ask("(() => { const box = document.querySelector('#view > :not([hidden]) .rows');"
                     " return box.scrollWidth - box.clientWidth; })()") <= 0, "the table fits"
     assert [row[0] for row in page.ask(ROWS)][2] == "step 3 \u25bc incomplete, stands out"
+    assert page.ask(ROWS)[2][2:4] == ["-", "-"], "what did not end has no growth to its end"
+    assert page.ask("[...document.querySelectorAll('#view > :not([hidden]) th')].slice(2, 4).every((one) => one.title)")
 
 
 def point(page, step, across):
@@ -231,6 +233,7 @@ def test_rows_mark_and_zoom(pages):
     page.press_on(buttons % (1, "td.number"))
     page.wait("location.hash.includes('view=diff')")
     assert page.state()["marks"] == "328,2465"
+    page.says("#status-note", "A is step 1, ProfilerStep#0, the earlier; B is step 3, ProfilerStep#2")
     page.press("8")
     page.says(buttons % (3, "[data-tag]"), "B")
     page.press_on(buttons % (2, "td:last-child button"))

@@ -99,13 +99,20 @@ function keyOf(compared) {
   return [chosen, moving ? compared.store.get().at : null];
 }
 
+/** The ends that marks are: `mark A in step 2`, `own` words that tell which is which. */
+async function markedEnds({ ask }, { file, dev, states }) {
+  const { steps } = await ask('cover', { file, dev, wait: true });
+  return states.map((state, i) => {
+    const step = steps.find(({ first, last }) => first <= state && state <= last);
+    return { file, dev, state, own: true,
+      words: `mark ${'AB'[i]}${step ? ` in ${shown(step.name)}` : ''}` };
+  });
+}
+
 async function endsOf(compared) {
   const { store, ask } = compared;
   const { a, atA, b, atB, marks } = of(compared);
-  if (marks) {
-    return marks.states.map((state, i) => ({ file: marks.file, dev: marks.dev, state,
-      words: `mark ${'AB'[i]}` }));
-  }
+  if (marks) return markedEnds(compared, marks);
   return Promise.all([[a, atA], [b, atB]].map(async ([key, moment]) => {
     const [file, dev] = key.split('.').map(Number);
     const cover = await ask('cover', { file, dev, wait: true });

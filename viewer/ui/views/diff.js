@@ -152,6 +152,7 @@ function endText(head, end) {
 
 /** What is compared, in words. */
 function comparedText(head, [a, b]) {
+  if (a.own && b.own) return `From ${a.words} to ${b.words}.`;
   return a.file === b.file && a.dev === b.dev ? `From ${a.words} (A) to ${b.words} (B).` :
     `${placeText(head, a)} (A) beside ${placeText(head, b)} (B).`;
 }
@@ -177,9 +178,11 @@ function turnMarks(compared, note) {
 
 /** What the list boxes and buttons show of what is compared. */
 function setBar(bar, { a, b, atA, atB, marks }, cover) {
-  setOptions(bar.a.select, bar.sides, a);
-  setOptions(bar.b.select, bar.sides, b);
-  [atA, atB].forEach((at, i) => setOptions(bar.chosen[2 * i + 1].select, moments, at));
+  const device = marks && `${marks.file}.${marks.dev}`;
+  setOptions(bar.a.select, bar.sides, device ?? a);
+  setOptions(bar.b.select, bar.sides, device ?? b);
+  [atA, atB].forEach((at, i) => setOptions(bar.chosen[2 * i + 1].select,
+    marks ? [['mark', `mark ${'AB'[i]}`]] : moments, marks ? 'mark' : at));
   fill(bar.marks, marks ? 'leave the marks A and B' : 'marks A and B');
   for (const one of bar.chosen) one.select.disabled = Boolean(marks);
   bar.flame.hidden = !cover.has.stacks;

@@ -3,7 +3,7 @@ import { bytes, count, delta, duration } from '../../core/model/human.js';
 import { button, choice, el, fill, perFrame, setOptions } from '../draw/dom.js';
 import { prepare } from '../draw/draw.js';
 import { drawCurve } from '../draw/spark.js';
-import { bytesColumn, createTable, deltaColumn } from '../draw/table.js';
+import { bytesColumn, createTable } from '../draw/table.js';
 import { eventName, shortened, shown, withoutText } from '../draw/text.js';
 import { derived, following } from '../state/derived.js';
 import { marked } from '../state/marks.js';
@@ -31,7 +31,8 @@ function whatOf({ steps, outlier }, i) {
 function sentenceOf(answer, i) {
   const step = answer.steps[i];
   return [`${nameOf(step)}: peak ${bytes(step.peak)} at ${eventName(step.peakState)}`,
-    `${bytes(step.start)} at its start, ${delta(step.growth)} at its end`, whatOf(answer, i)]
+    `${bytes(step.start)} at its start` +
+      (step.complete ? `, ${delta(step.growth)} at its end` : ''), whatOf(answer, i)]
     .filter(Boolean).join(', ');
 }
 
@@ -57,7 +58,17 @@ function leadOf({ steps, left, curves, outlier }, without) {
 function hintOf({ steps }, marks) {
   const a = steps.find(({ peakState }) => peakState === marks[0]);
   return marks.length === 1 ? `A is ${a ? nameOf(a) : eventName(marks[0])}; click another step ` +
-    'to see what changed' : 'Click two steps to see what changed between their peaks';
+    'to see what changed (A is then the earlier of both)' :
+    'Click two steps to see what changed between their peaks';
+}
+
+/** Which of two steps is A: the earlier, whichever was clicked first. */
+function whichText({ steps }, marks) {
+  const [a, b] = marks.map((at) => {
+    const step = steps.find(({ peakState }) => peakState === at);
+    return step ? nameOf(step) : eventName(at);
+  });
+  return `A is ${a}, the earlier; B is ${b}`;
 }
 
 /** A small curve of a step in its colour, on the scale of all. */
@@ -90,7 +101,11 @@ function phasesOf({ phases }) {
 
 function columnsOf(view) {
   const act = (f) => (row) => () => f(view, row.i);
-  const signed = (id, name) => deltaColumn(id, name, (row) => delta(row[id]));
+  // What did not end is measured at no end.
+  const signed = (id, name, explain) => ({ explain, id, name, number: true, unit: 'bytes',
+    value: (row) => (row.complete ? row[id] : null),
+    text: (row) => (row.complete && row[id] !== null ? delta(row[id]) : '-'),
+    order: (row) => (row.complete && row[id] !== null ? Math.abs(row[id]) : null) });
   const [marks, zooms] = [act(mark), act(zoom)];
   return [
     { id: 'name', name: 'step', order: (row) => row.i, cell: (row) => [
@@ -101,7 +116,9 @@ function columnsOf(view) {
     { id: 'peak_event', name: 'at', folded: true, value: (row) => row.peakState - 1 },
     { ...bytesColumn('start', 'start'), folded: true },
     { ...bytesColumn('end', 'end'), folded: true },
-    signed('growth', 'growth'), signed('sinceLast', 'since the last'),
+    signed('growth', 'growth', 'what is held at its end, less what was held at its start'),
+    signed('sinceLast', 'since the last', 'what is held at its end, less what was held at the ' +
+      'end of the step before: also what came between the two'),
     { id: 'events', name: 'events', folded: true },
     { id: 'duration', name: 'time', unit: 'us', folded: true },
     { id: 'phases', name: 'peaks of its phases', fixed: true, name_: true, value: phasesOf,
@@ -124,6 +141,7 @@ function mark({ store, answer, status }, i) {
   }
   const next = marked(state, at);
   store.jump({ ...next, at, x, view: next.marks.length === 2 ? 'diff' : state.view });
+  if (next.marks.length === 2) status.note(whichText(answer, next.marks));
 }
 
 function zoom({ store, answer, status }, i) {
