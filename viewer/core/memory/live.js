@@ -144,8 +144,8 @@ function byName({ alloc, tensor, string }, by) {
     (i) => (isNameless(i) ? STAYS : undefined));
 }
 
-/** The group of every row: {of, names}, and `bare`, where some groups may have no line: the category
- * that each of those is for. `p` is the state ages are counted to. */
+/** The group of every row: {of, names}, and `bare`, where some groups may have no line: the
+ * category that each of those is for. `p` is the state ages are counted to. */
 export function grouping(model, by, p = model.states - 1) {
   const { alloc, head } = model;
   const { rows, bytes } = alloc;

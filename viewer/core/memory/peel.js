@@ -118,9 +118,10 @@ function failedOf({ model, curve, pyramid: of }, { by, names }) {
   return list;
 }
 
-/** {without}: the peak of what is left, how often it is reached (`ties`), and what it was `before`; what the groups held then
- * (`taken`), and which of them are none here (`missing`); curve and peaks as of a cover; `failed`
- * requests as above; whether `replay --drop` can be asked the same (`dropped`). */
+/** {without}: the peak of what is left, how often it is reached (`ties`), and what it was
+ * `before`; what the groups held then (`taken`), and which of them are none here (`missing`); curve
+ * and peaks as of a cover; `failed` requests as above; whether `replay --drop` can be asked the
+ * same (`dropped`). */
 export function peel(d, { without }) {
   const left = leftOf(d, without);
   const curve = left.curve();
@@ -128,7 +129,8 @@ export function peel(d, { without }) {
   const [from, past] = windowOf(d.model);
   const part = past - from < d.model.states ? d.cover : null;
   return {
-    without, state, bytes: curve[state], ties: tiesAt(curve, state, from, past), before: { state: old, bytes: d.curve()[old] },
+    without, state, bytes: curve[state], ties: tiesAt(curve, state, from, past),
+    before: { state: old, bytes: d.curve()[old] },
     taken: takenAt(left, old), missing: missingIn(d.grouping(without.by), without.names),
     unattributed: adjustAt(d.model, state),
     requested: Float64Array.from(part ? part.state : shownOf(left), (p) =>

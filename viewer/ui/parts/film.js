@@ -70,7 +70,8 @@ function toggle(film) {
   film.timer = setInterval(() => playOn(film), pace);
 }
 
-/** Brings a cell into sight, at once where it is drawn anew; what is around the cells stays where it is. */
+/** Brings a cell into sight, at once where it is drawn anew; what is around the cells stays where
+ * it is. */
 function reveal(cells, cell, isAnew) {
   const [box, one] = [cells.getBoundingClientRect(), cell.getBoundingClientRect()];
   const by = Math.max(0, one.right - box.right) || Math.min(0, one.left - box.left);

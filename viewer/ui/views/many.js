@@ -12,8 +12,8 @@ const sparkWidth = 120;
 const sparkHeight = 22;
 const unreadMost = 3;
 
-const standsOut = 'outlier: of at least four ranks with as many parameters, its peak is above the ' +
-  'median by more than 5 % of it, and by more than five times the median distance from it. ' +
+const standsOut = 'outlier: of at least four ranks with as many parameters, its peak is above ' +
+  'the median by more than 5 % of it, and by more than five times the median distance from it. ' +
   'bounds the job: it has the highest peak of all, so that its memory is the limit of the others.';
 
 /** Pixels of a row, of three lines; on a phone of seven, as `.units td` of style.css has them. */
@@ -85,9 +85,10 @@ function columnsOf(store, ticked, tick, sparkOf) {
     { id: 'curve', name: 'requested', fixed: true, unsaved: true, cell: sparkOf },
     { id: 'over', name: 'vs median', number: true, unit: 'bytes', value: (row) => row.over,
       cell: (row) => signed(row.over, row.over > 0 ? 'grew' : row.over < 0 ? 'shrank' : null) },
-    { id: 'verdict', name: 'stands out', fixed: true, explain: standsOut, value: (row) => row.verdict || null,
-      cell: (row) => el('div', { class: 'told', title: row.verdict && `${row.verdict}. ${standsOut}`,
-        text: row.verdict }) },
+    { id: 'verdict', name: 'stands out', fixed: true, explain: standsOut,
+      value: (row) => row.verdict || null,
+      cell: (row) => el('div', { class: 'told', text: row.verdict,
+        title: row.verdict && `${row.verdict}. ${standsOut}` }) },
     { id: 'grade', name: 'trust', value: (row) => row.grade, text: (row) => row.grade ?? '-' },
   ];
 }

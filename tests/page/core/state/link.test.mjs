@@ -1,8 +1,8 @@
 // link.test.mjs - links come back as they were written; hostile ones do no harm.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { read, write } from '../../../viewer/ui/state/link.js';
-import { random } from './made/synthetic.mjs';
+import { read, write } from '../../../../viewer/ui/state/link.js';
+import { random } from '../made/synthetic.mjs';
 
 const FULL = { file: 0, dev: 3, view: 'stack', x: { mode: 'events', from: 12000, to: 34000 },
   y: { from: 0, to: null }, at: 48120, by: 'category', sel: { kind: 'a', id: 812 },

@@ -1,9 +1,9 @@
 // place.test.mjs - where a page begins, with a link and without one, and with which view.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { marked, unmarked } from '../../../viewer/ui/state/marks.js';
-import { firstView } from '../../../viewer/ui/state/opening.js';
-import { firstPlace, mostTelling, placed } from '../../../viewer/ui/state/place.js';
+import { marked, unmarked } from '../../../../viewer/ui/state/marks.js';
+import { firstView } from '../../../../viewer/ui/state/opening.js';
+import { firstPlace, mostTelling, placed } from '../../../../viewer/ui/state/place.js';
 
 /* A head of files, each a list of devices [peak, failures]. */
 const headOf = (...files) => ({ files: files.map((devices) => ({ devices: devices.map(() => ({})),
