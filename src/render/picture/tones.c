@@ -26,6 +26,9 @@ static const double chromas[TONE_STRENGTHS] = {
     [TONE_STRONG] = 0.2,
 };
 
+/* How much of the chroma is left where a hue has more tones than its list. */
+static const double pale = 0.5;
+
 /* Parts of a colour in linear sRGB; those outside of 0 to 1 cannot be shown. */
 struct linear {
     double part[3];
@@ -65,7 +68,7 @@ uint32_t tone_rgb(struct tone tone, bool dark)
 {
     const struct tone_list *list = tone.strength == TONE_WARM ? &warm[dark] : &usual[dark];
     double lightness = list->lightness[tone.number % list->count];
-    double chroma = chromas[tone.strength];
+    double chroma = chromas[tone.strength] * (tone.number / list->count % 2 == 1 ? pale : 1);
     struct linear c = linear_of(lightness, chroma, tone.hue);
     for (; chroma > 0 && !can_be_shown(&c); chroma -= 0.01)
         c = linear_of(lightness, chroma, tone.hue);

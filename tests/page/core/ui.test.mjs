@@ -370,7 +370,7 @@ test('every tone stands out from the ground and bears letters', () => {
   for (const [dark, ground] of [[false, [255, 255, 255]], [true, [0x15, 0x18, 0x1d]]]) {
     for (const [strength, only] of [['quiet', null], ['warm', 52], ['strong', 38]]) {
       for (let hue = only ?? 0; hue < (only ?? 359) + 1; hue += 5) {
-        for (let tone = 0; tone < 6; tone++) {
+        for (let tone = 0; tone < 12; tone++) {
           const colour = toned({ hue, tone, strength }, dark);
           const where = [dark, strength, hue, tone, colour].join(' ');
           assert.ok(contrast(light(colour), light(ground)) >= 3, where);

@@ -5,6 +5,8 @@ const tones = { light: [0.59, 0.655, 0.5, 0.63, 0.44, 0.55],
   dark: [0.7, 0.59, 0.8, 0.65, 0.55, 0.75],
   warmlight: [0.62, 0.665, 0.58, 0.65, 0.53], warmdark: [0.72, 0.84, 0.66, 0.78, 0.6] };
 const chroma = { strong: 0.2, warm: 0.11, quiet: 0.09 };
+/** How much of the chroma is left where a hue has more tones than that. */
+const pale = 0.5;
 
 const rounded = (v) => Math.round(Math.min(1, Math.max(0, v)) * 255);
 
@@ -24,10 +26,11 @@ function linearOf(lightness, c, hue) {
     -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s];
 }
 
-/** The colour of a tone of a hue, `strength` of chroma: quiet, warm or strong. */
+/** The colour of a tone of a hue, `strength` of chroma: quiet, warm or strong.  Once all have had
+ * their turn, they come again paler, and only then the same. */
 export function toned({ hue, tone, strength }, dark) {
   const list = tones[(strength === 'warm' ? 'warm' : '') + (dark ? 'dark' : 'light')];
-  let c = chroma[strength];
+  let c = chroma[strength] * (Math.floor(tone / list.length) % 2 ? pale : 1);
   let rgb = linearOf(list[tone % list.length], c, hue);
   for (; c > 0 && rgb.some((v) => v < 0 || v > 1); c -= 0.01) {
     rgb = linearOf(list[tone % list.length], c, hue);

@@ -33,6 +33,16 @@ for (const [kind, line] of [['quiet', null], ['hot', 'train.py:30 step']]) {
   });
 }
 
+test('the first eight lines of a file have eight colours, in either theme', () => {
+  const rows = Array.from({ length: 8 }, (_, key) => ({ key, name: `model.py:${key} forward` }));
+  for (const line of [null, 'model.py:3 forward']) {
+    const given = [...slotsOf('line', rows, line).values()];
+    for (const theme of ['light', 'dark']) {
+      assert.equal(new Set(given.map((one) => hex(rgbFor(paletteOf(theme), one)))).size, 8);
+    }
+  }
+});
+
 test('a line may be called as memory without one', () => {
   const rows = ['size:9 read', '(no good.py:3 load', 'older than.py:4 f'].map((name, key) => ({
     key, name }));
