@@ -64,7 +64,8 @@ static const struct option_spec options[] = {
       "with Python frames in the trace, count ranges as key_averages() does, without the "
       "operators that a frame inside called",
       OPTION_FLAG, IN(as_framework), NULL },
-    OPTION_ROWS("print at most COUNT rows of each table (default 5 on the page, else all)"),
+    OPTION_ROWS("print at most COUNT rows of each table (default 5 on the page and the 10 longest "
+                "gaps, else all; of gaps no more than the 100 longest are kept)"),
     OPTION_CSV("the one part that was asked for, or the operators,"),
     OPTIONS_TRACE_REWRITE(struct trace_settings, rewrite),
     { 0, "stats", NULL,

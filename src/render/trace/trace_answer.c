@@ -118,6 +118,28 @@ static void say_incomplete(const struct trace_file *file, const struct render_op
     buf_free(&text);
 }
 
+/* Of many gaps no more than the longest are kept; -n may ask for fewer. */
+static void say_gaps(const struct trace_report *r, const struct render_options *options)
+{
+    for (uint32_t i = 0; i < r->devices; i++) {
+        const struct trace_device *d = &r->device[i];
+        struct buf text;
+        if (options->note == NULL || d->gaps <= d->longests ||
+            (options->rows != 0 && options->rows <= d->longests))
+            continue;
+        buf_init(&text, SIZE_MAX / 2);
+        buf_str(&text, r->file.path);
+        buf_text(&text, ": device ");
+        buf_str(&text, d->device);
+        buf_format(&text, ": only the %u longest of %llu gaps are kept", (unsigned)d->longests,
+                   (unsigned long long)d->gaps);
+        buf_char(&text, '\0');
+        if (!text.failed)
+            options->note(options->note_arg, text.at);
+        buf_free(&text);
+    }
+}
+
 void trace_answer_csv(struct out *out, const struct answer_set *set, bool several,
                       const struct render_options *options)
 {
@@ -139,8 +161,12 @@ void trace_answer_csv(struct out *out, const struct answer_set *set, bool severa
             rows = tables[i].rows;
     if (sections == SECTION_OPS && ((const struct trace_report *)set->answers)->split.by.parts != 0)
         rows = &split_row_type;
-    for (uint32_t i = 0; i < set->count; i++)
-        say_incomplete(&((const struct trace_report *)set->answers)[i].file, options);
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct trace_report *r = (const struct trace_report *)set->answers + i;
+        say_incomplete(&r->file, options);
+        if (sections == SECTION_GAPS)
+            say_gaps(r, options);
+    }
     answer_csv_of(out, set, rows, options);
 }
 

@@ -88,14 +88,14 @@ static void fill_category(struct cells *cells, const void *from, uint32_t i, str
 }
 
 static void put_categories(struct buf *to, const struct style *style,
-                           const struct trace_memory_peak *p)
+                           const struct trace_memory_peak *p, uint32_t most)
 {
     static const struct text_column columns[] = {
         { "at the peak", false, false, 0, CUT_END },
         { "bytes", true, false, 0, CUT_END },
         { "share", true, false, 0, CUT_END },
     };
-    const struct row_table table = { ROW_TABLE_COLUMNS(columns), p->categories, UINT32_MAX, p,
+    const struct row_table table = { ROW_TABLE_COLUMNS(columns), p->categories, most, p,
                                      fill_category, "category" };
     row_table(to, style, &table);
 }
@@ -157,12 +157,12 @@ static void put_sentences(struct buf *to, const struct style *style, const struc
 void trace_memory_peaks(struct buf *to, const struct style *style, const struct trace_report *r,
                         uint32_t most)
 {
-    for (uint32_t i = 0; i < r->peaks.rows; i++) {
+    for (uint32_t i = 0; i < r->peaks.rows && i < most; i++) {
         const struct trace_memory_peak *p = &r->peaks.row[i];
         put_sentences(to, style, r, p);
         if (!p->has_blocks)
             continue;
-        put_categories(to, style, p);
+        put_categories(to, style, p, most);
         buf_char(to, '\n');
         put_largest(to, style, p, most);
         buf_char(to, '\n');

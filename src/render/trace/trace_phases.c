@@ -51,7 +51,8 @@ static void fill_phase(struct cells *cells, const void *from, uint32_t i, str *c
     cell[4] = cell_of_share(cells, row->device_ns, s->device);
 }
 
-static void all_table(struct buf *to, const struct style *style, const struct trace_report *r)
+static void all_table(struct buf *to, const struct style *style, const struct trace_report *r,
+                      uint32_t most)
 {
     static const struct text_column columns[] = {
         { "phase", false, true, 12, CUT_END },  { "wall", true, false, 0, CUT_END },
@@ -65,8 +66,7 @@ static void all_table(struct buf *to, const struct style *style, const struct tr
         sums.wall = i64_plus(sums.wall, p->row[i].wall_ns);
         sums.device = i64_plus(sums.device, p->row[i].device_ns);
     }
-    struct row_table table = { ROW_TABLE_COLUMNS(columns), p->rows, UINT32_MAX, &sums, fill_phase,
-                               "phase" };
+    struct row_table table = { ROW_TABLE_COLUMNS(columns), p->rows, most, &sums, fill_phase, "phase" };
     table.columns -= sums.has_devices ? 0 : DEVICE_COLUMNS;
     row_table(to, style, &table);
 }
@@ -104,7 +104,7 @@ void trace_phases_tables(struct buf *to, const struct style *style, const struct
     }
     buf_text(to, r->phases.of_steps ? "phases of all steps together\n"
                                     : "phases of the whole trace, which has no steps\n");
-    all_table(to, style, r);
+    all_table(to, style, r, most);
     if (r->phases.rows == 1 && r->phases.row[0].phase == PHASE_OTHER)
         buf_text(to, "  no loader, optimizer or backward was recorded that would tell the phases\n");
     buf_char(to, '\n');

@@ -353,6 +353,7 @@ static void fill_longest(struct cells *cells, const void *from, uint32_t i, str 
 static void device_gaps(struct buf *to, const struct style *style, const struct trace_device *d,
                         int64_t first_ns, uint32_t most)
 {
+    enum { GAPS_SHOWN = 10 }; /* unless as many are asked for */
     static const struct text_column classes[] = {
         { "idle", false, false, 0, CUT_END },
         { "in gaps", true, false, 0, CUT_END },
@@ -378,25 +379,30 @@ static void device_gaps(struct buf *to, const struct style *style, const struct 
     };
     const struct longest_gaps by_length = { d, first_ns };
     struct row_table all[] = {
-        { ROW_TABLE_COLUMNS(classes), d->gap_kinds, UINT32_MAX, d, fill_class, "class" },
-        { ROW_TABLE_COLUMNS(reasons), d->blames, UINT32_MAX, d, fill_reason, "reason" },
+        { ROW_TABLE_COLUMNS(classes), d->gap_kinds, most, d, fill_class, "class" },
+        { ROW_TABLE_COLUMNS(reasons), d->blames, most, d, fill_reason, "reason" },
         { ROW_TABLE_COLUMNS(bins), d->gaps > 0 ? GAP_BINS : 0, UINT32_MAX, d, fill_bin, "length" },
-        { ROW_TABLE_COLUMNS(longest), d->longests, most, &by_length, fill_longest, "gap", .all = d->gaps },
     };
+    const struct row_table gaps = { ROW_TABLE_COLUMNS(longest), d->longests,
+                                    most == UINT32_MAX ? GAPS_SHOWN : most, &by_length,
+                                    fill_longest, "gap", .all = d->gaps };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         draw(to, style, &all[i]);
+    if (!row_table(to, style, &gaps))
+        return;
+    if (gaps.most > d->longests && d->gaps > d->longests)
+        buf_format(to, "  only the %u longest gaps are kept\n", (unsigned)d->longests);
+    buf_char(to, '\n');
 }
 
 void trace_gaps_tables(struct buf *to, const struct style *style, const struct trace_report *r,
                        uint32_t most)
 {
-    enum { GAPS_SHOWN = 10 };
-    uint32_t shown = most == UINT32_MAX ? GAPS_SHOWN : most;
     for (uint32_t i = 0; i < r->devices; i++) {
         if (r->devices > 1) {
             trace_device_words(to, style, &r->device[i]);
             buf_char(to, '\n');
         }
-        device_gaps(to, style, &r->device[i], r->figures.first_ns, shown);
+        device_gaps(to, style, &r->device[i], r->figures.first_ns, most);
     }
 }

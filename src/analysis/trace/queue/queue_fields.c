@@ -54,7 +54,7 @@ static const struct field launches_fields[] = {
     { "delay", NULL, UNIT_NONE, FIELD_ROW, .offset = offsetof(struct trace_launches, delay),
       .row = &delay_row_type },
     { "queues", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct trace_launches, queue, queues),
-      .row = &trace_queue_row_type },
+      .row = &trace_queue_row_type, .limited = true },
 };
 const struct row_type trace_launches_row_type =
     ROW_TYPE("launches", struct trace_launches, launches_fields);
