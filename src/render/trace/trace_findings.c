@@ -155,6 +155,22 @@ static const struct {
     { "unrecorded_ns", "; for the longest part of it no host event was recorded" },
 };
 
+/* "train.py(12): step"; of a path that fills a line alone the end is kept, by which files differ. */
+static void put_line(struct buf *to, const struct style *style, str line)
+{
+    struct buf escaped;
+    buf_init(&escaped, SIZE_MAX / 2);
+    escape_text(&escaped, line, style->ascii);
+    str text = buf_slice(&escaped);
+    size_t word = str_find(text, S(" ")), room = style->width - ENVELOPE_LABEL;
+    if (style->width > ENVELOPE_LABEL && escape_width((str){ text.ptr, word }) > room) {
+        text_fit(to, style, (str){ text.ptr, word }, room, CUT_START);
+        text = (str){ text.ptr + word, text.len - word };
+    }
+    buf_str(to, text);
+    buf_end(&escaped, to);
+}
+
 /* "; above all aten::item in train.py(12): step" */
 static void put_culprit(struct buf *to, const struct style *style, const struct trace_finding *f)
 {
@@ -185,7 +201,7 @@ static void put_culprit(struct buf *to, const struct style *style, const struct 
     }
     if (f->line.ptr != NULL) {
         buf_text(to, " in ");
-        escape_text(to, f->line, style->ascii);
+        put_line(to, style, f->line);
     }
 }
 
@@ -249,12 +265,17 @@ static void put_finding(struct buf *to, const struct style *style, const struct 
 
 static void put_silence(struct buf *to, const struct style *style, const struct trace_silence *s)
 {
-    enum { INDENT = 16 };
+    enum { AT = 16, INDENT = 4, ROOM = 44 };
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
-    buf_format(to, "  %-13s ", s->id);
     put_clause(&words, s, style->ascii);
-    text_wrap(to, style, buf_slice(&words), INDENT, INDENT);
+    if (style->width >= AT + ROOM) {
+        buf_format(to, "  %-13s ", s->id);
+        text_wrap(to, style, buf_slice(&words), AT, AT);
+    } else {
+        buf_format(to, "  %s\n    ", s->id);
+        text_wrap(to, style, buf_slice(&words), INDENT, INDENT);
+    }
     buf_end(&words, to);
 }
 

@@ -7,6 +7,7 @@
 #include "analysis/trace/queue/queue.h"
 #include "analysis/trace/report/report.h"
 #include "base/str.h"
+#include "render/answer/envelope.h"
 #include "render/write/cells.h"
 #include "render/write/row_table.h"
 #include "render/write/text.h"
@@ -83,7 +84,12 @@ void trace_launches_tables(struct buf *to, const struct style *style, const stru
                            uint32_t most)
 {
     if (r->launches.calls == 0 && r->launches.queues == 0) {
-        buf_text(to, "launches none: no call of the runtime or the driver that launches was recorded\n");
+        struct buf words;
+        buf_init(&words, SIZE_MAX / 2);
+        buf_text(&words,
+                 "none: no call of the runtime or the driver that launches was recorded");
+        envelope_words(to, style, "launches", &words);
+        buf_end(&words, to);
         return;
     }
     put_words(to, style, &r->launches);

@@ -39,7 +39,12 @@ void trace_line_axis(struct buf *to, const struct style *style, uint32_t columns
     envelope_label(to, style, "");
     paint_on(to, style, PAINT_DIM);
     buf_str(to, (str){ words.at, first });
-    buf_repeat(to, S(" "), gap);
+    if (ENVELOPE_LABEL + words.len + gap <= style->width) {
+        buf_repeat(to, S(" "), gap);
+    } else {
+        buf_char(to, '\n');
+        envelope_label(to, style, "");
+    }
     buf_str(to, (str){ words.at + first, words.len - first });
     paint_off(to, style);
     buf_char(to, '\n');

@@ -9,7 +9,6 @@
 #include "base/str.h"
 #include "render/trace/trace_words.h"
 #include "render/write/cells.h"
-#include "render/write/escape.h"
 #include "render/write/human.h"
 #include "render/write/row_table.h"
 #include "render/write/text.h"
@@ -42,13 +41,13 @@ static void put_peak(struct buf *words, const struct style *style, const struct 
     buf_text(words, " after the first event");
     if (p->step.ptr != NULL) {
         buf_text(words, ", in ");
-        escape_text(words, p->step, style->ascii);
+        trace_name(words, style, p->step);
     }
     if (p->phase < PHASE_OTHER)
         buf_format(words, ", phase %s", trace_phase_names[p->phase]);
     if (p->op.ptr != NULL) {
         buf_text(words, ", when ");
-        escape_text(words, p->op, style->ascii);
+        trace_name(words, style, p->op);
         buf_text(words, " allocated");
     }
     if (p->row->has_totals && p->row->peak_reserved > 0) {

@@ -9,6 +9,7 @@
 #include "analysis/trace/report/report.h"
 #include "base/bytes.h"
 #include "base/str.h"
+#include "render/answer/envelope.h"
 #include "render/write/cells.h"
 #include "render/write/row_table.h"
 #include "render/write/text.h"
@@ -95,22 +96,32 @@ static void steps_table(struct buf *to, const struct style *style, const struct 
     row_table(to, style, &table);
 }
 
+static void put_title(struct buf *to, const struct style *style, const char *words)
+{
+    text_wrap(to, style, str_from(words), 0, 0);
+}
+
 void trace_phases_tables(struct buf *to, const struct style *style, const struct trace_report *r,
                          uint32_t most)
 {
     if (r->phases.rows == 0) {
-        buf_text(to, "phases   none: nothing was recorded that takes time\n");
+        struct buf words;
+        buf_init(&words, SIZE_MAX / 2);
+        buf_text(&words, "none: nothing was recorded that takes time");
+        envelope_words(to, style, "phases", &words);
+        buf_end(&words, to);
         return;
     }
-    buf_text(to, r->phases.of_steps ? "phases of all steps together\n"
-                                    : "phases of the whole trace, which has no steps\n");
+    put_title(to, style, r->phases.of_steps ? "phases of all steps together"
+                                            : "phases of the whole trace, which has no steps");
     all_table(to, style, r, most);
     if (r->phases.rows == 1 && r->phases.row[0].phase == PHASE_OTHER)
-        buf_text(to, "  no loader, optimizer or backward was recorded that would tell the phases\n");
+        table_note_text(to, style,
+                        "no loader, optimizer or backward was recorded that would tell the phases");
     buf_char(to, '\n');
     if (r->phases.steps == 0)
         return;
-    buf_text(to, "phases of each step, on the wall\n");
+    put_title(to, style, "phases of each step, on the wall");
     steps_table(to, style, r, most);
     buf_char(to, '\n');
 }

@@ -265,11 +265,16 @@ void trace_calls_table(struct buf *to, const struct style *style, const struct t
     const struct launch_delay *delay = &r->figures.delay;
     if (delay->count == 0)
         return;
-    buf_text(to, "  from the end of a launch to the start on the device: ");
-    human_ns(to, delay->median_ns > 0 ? (uint64_t)delay->median_ns : 0);
-    buf_text(to, " in the median, ");
-    human_ns(to, delay->most_ns > 0 ? (uint64_t)delay->most_ns : 0);
-    buf_text(to, " at most\n\n");
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    buf_text(&words, "from the end of a launch to the start on the device: ");
+    human_ns(&words, delay->median_ns > 0 ? (uint64_t)delay->median_ns : 0);
+    buf_text(&words, " in the median, ");
+    human_ns(&words, delay->most_ns > 0 ? (uint64_t)delay->most_ns : 0);
+    buf_text(&words, " at most");
+    table_note(to, style, &words);
+    buf_char(to, '\n');
+    buf_end(&words, to);
 }
 
 /* Memory. */
@@ -390,8 +395,13 @@ static void device_gaps(struct buf *to, const struct style *style, const struct 
         draw(to, style, &all[i]);
     if (!row_table(to, style, &gaps))
         return;
-    if (gaps.most > d->longests && d->gaps > d->longests)
-        buf_format(to, "  only the %u longest gaps are kept\n", (unsigned)d->longests);
+    if (gaps.most > d->longests && d->gaps > d->longests) {
+        struct buf words;
+        buf_init(&words, SIZE_MAX / 2);
+        buf_format(&words, "only the %u longest gaps are kept", (unsigned)d->longests);
+        table_note(to, style, &words);
+        buf_end(&words, to);
+    }
     buf_char(to, '\n');
 }
 

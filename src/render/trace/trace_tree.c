@@ -10,6 +10,7 @@
 #include "render/answer/envelope.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
+#include "render/write/row_table.h"
 #include "render/write/text.h"
 
 /* As far as this a level is a blank; deeper names stand behind the number of their level. */
@@ -76,6 +77,21 @@ static void put_rows(struct buf *to, const struct style *style, const struct tra
     cells_free(&cells, to);
 }
 
+static void say_left_out(struct buf *to, const struct style *style, const struct trace_tree *tree,
+                         uint32_t left_out)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    human_counted(&words, left_out, "path", style->ascii);
+    buf_text(&words, " with less than ");
+    human_share(&words, tree->least_share);
+    buf_text(&words, tree->device_ns > 0 ? " of the host's and of the devices' time"
+                                         : " of the host's time");
+    buf_text(&words, left_out == 1 ? " is left out (--min-share)" : " are left out (--min-share)");
+    table_note(to, style, &words);
+    buf_end(&words, to);
+}
+
 void trace_tree_text(struct buf *to, const struct style *style, const struct trace_tree *tree,
                      uint32_t most)
 {
@@ -95,14 +111,7 @@ void trace_tree_text(struct buf *to, const struct style *style, const struct tra
         human_counted(to, tree->rows - rows, "path", style->ascii);
         buf_text(to, " more\n");
     }
-    if (left_out > 0) {
-        buf_text(to, "  ");
-        human_counted(to, left_out, "path", style->ascii);
-        buf_text(to, " with less than ");
-        human_share(to, tree->least_share);
-        buf_text(to, tree->device_ns > 0 ? " of the host's and of the devices' time" :
-                                           " of the host's time");
-        buf_text(to, " are left out (--min-share)\n");
-    }
+    if (left_out > 0)
+        say_left_out(to, style, tree, left_out);
     buf_char(to, '\n');
 }

@@ -3,10 +3,34 @@
 
 #include <stddef.h>
 
+enum { INDENT = 2 };
+
+void table_note(struct buf *to, const struct style *style, struct buf *words)
+{
+    buf_repeat(to, S(" "), INDENT);
+    text_wrap(to, style, buf_slice(words), INDENT, INDENT);
+    words->len = 0;
+}
+
+void table_note_text(struct buf *to, const struct style *style, const char *words)
+{
+    buf_repeat(to, S(" "), INDENT);
+    text_wrap(to, style, str_from(words), INDENT, INDENT);
+}
+
+/* What has the names whole of which some are cut. */
+static void say_cut(struct buf *to, const struct style *style, const char *whole)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    buf_format(&words, "names are cut to fit the width; %s has them whole", whole);
+    table_note(to, style, &words);
+    buf_end(&words, to);
+}
+
 static void put_rows(struct buf *to, const struct style *style, const struct row_table *t,
                      uint32_t shown)
 {
-    enum { INDENT = 2 };
     struct cells cells;
     cells_init(&cells, style);
     str *cell = cells_array(&cells, shown, t->columns);
@@ -16,7 +40,7 @@ static void put_rows(struct buf *to, const struct style *style, const struct row
         struct text_table table = { t->column, t->columns, shown, cell, INDENT };
         text_table(to, style, &table);
         if (t->says_cut != NULL && text_table_width(&table) > style->width)
-            buf_format(to, "  names are cut to fit the width; %s has them whole\n", t->says_cut);
+            say_cut(to, style, t->says_cut);
     }
     cells_free(&cells, to);
 }
@@ -29,9 +53,13 @@ bool row_table(struct buf *to, const struct style *style, const struct row_table
     put_rows(to, style, t, shown);
     uint64_t all = t->all > t->rows ? t->all : t->rows;
     if (shown < all) {
-        buf_text(to, "  and ");
-        human_counted(to, all - shown, t->one, style->ascii);
-        buf_text(to, " more\n");
+        struct buf words;
+        buf_init(&words, SIZE_MAX / 2);
+        buf_text(&words, "and ");
+        human_counted(&words, all - shown, t->one, style->ascii);
+        buf_text(&words, " more");
+        table_note(to, style, &words);
+        buf_end(&words, to);
     }
     return true;
 }
