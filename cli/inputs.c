@@ -135,8 +135,8 @@ static int add_folder(struct inputs *inputs, const char *folder)
     if (inputs->left_outs > 0)
         qsort(inputs->left_out, inputs->left_outs, sizeof *inputs->left_out, by_folder_and_path);
     if (wrong == EXIT_DONE && count == 0) {
-        message("%s: no recording in this folder; they end in .pickle, .pkl, .json or .html, "
-                "also with .gz or .zst",
+        message("%s: no recording in this folder: memory snapshots end in .pickle, .pkl, .json or "
+                ".html, profiler traces in .json, also with .gz or .zst",
                 folder);
         return EXIT_FAILED;
     }

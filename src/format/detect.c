@@ -137,8 +137,8 @@ enum vrs_status detect_refuse(struct window *w, enum wanted wanted, struct vrs_e
     TRY(window_status(w, err));
     if (!any && window_offset(w) == 0)
         return vrs_fail(err, VRS_CORRUPT,
-                        "an empty file; the program that dumped it died or the disk was full; "
-                        "record it again");
+                        "empty: the program that wrote it died or could not write; record it "
+                        "again");
     if (!any)
         return vrs_fail(err, VRS_UNSUPPORTED, "nothing but white space; %s", how);
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
@@ -151,8 +151,8 @@ enum vrs_status detect_refuse(struct window *w, enum wanted wanted, struct vrs_e
     /* Too little to tell the forms apart, as what is left of a cut file. */
     if (!window_need(w, 5))
         return vrs_fail_at(err, VRS_CORRUPT, window_offset(w) + (uint64_t)(w->end - w->at),
-                           "too short to be recognised; the program that dumped it died or the "
-                           "disk was full; record it again");
+                           "too short to be recognised: the program that wrote it died or could "
+                           "not write; record it again");
     if (only_zeros(w))
         return vrs_fail(err, VRS_CORRUPT,
                         "zero bytes, as a crashed dump leaves them; record it again");

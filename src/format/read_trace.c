@@ -4,9 +4,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "format/counted.h"
 #include "format/detect.h"
+#include "format/html.h"
 #include "format/input/source.h"
 #include "format/input/unpack.h"
 #include "format/input/unpack_ahead.h"
@@ -17,6 +19,29 @@
 #include "model/recording.h"
 #include "model/trace.h"
 
+/* Looks as far as the first snapshot in it. */
+static enum vrs_status refuse_page(struct window *w, struct vrs_error *err)
+{
+    struct html page;
+    bool found = false;
+    if (detect_is_view(w))
+        return vrs_fail(err, VRS_UNSUPPORTED,
+                        "a page that vramscope wrote, which holds no profiler trace: open it in a "
+                        "browser");
+    html_init(&page, w);
+    enum vrs_status status = html_next(&page, &found, err);
+    html_free(&page);
+    if (status != VRS_OK && status != VRS_CORRUPT)
+        return status;
+    if (found)
+        return vrs_fail(err, VRS_UNSUPPORTED,
+                        "a page with a memory snapshot, and no profiler trace: vramscope report "
+                        "reads it");
+    return vrs_fail(err, VRS_UNSUPPORTED,
+                    "a page, and no profiler trace: what export_chrome_trace() of torch.profiler "
+                    "writes is one");
+}
+
 static enum vrs_status refuse(struct window *w, enum form form, struct vrs_error *err)
 {
     switch (form) {
@@ -24,9 +49,7 @@ static enum vrs_status refuse(struct window *w, enum form form, struct vrs_error
         return vrs_fail(err, VRS_UNSUPPORTED,
                         "a pickle, and no profiler trace: vramscope report reads memory snapshots");
     case FORM_HTML:
-        return vrs_fail(err, VRS_UNSUPPORTED,
-                        "a page, and no profiler trace: export_chrome_trace() of torch.profiler "
-                        "writes one");
+        return refuse_page(w, err);
     case FORM_GZIP:
     case FORM_ZSTD:
         return vrs_fail(err, VRS_UNSUPPORTED, "compressed twice; unpack it once");
@@ -72,12 +95,23 @@ static enum vrs_status read_told(void *self, uint8_t *to, size_t len, size_t *re
     return counted_tell(&t->counted, t->ahead.packed, err);
 }
 
+static void say_unpacked(struct vrs_error *err)
+{
+    static const char words[] = " (offset in the unpacked bytes)";
+    size_t len = err == NULL ? 0 : strlen(err->message);
+    if (err != NULL && err->offset != VRS_NO_OFFSET && len + sizeof words <= sizeof err->message)
+        memcpy(err->message + len, words, sizeof words);
+}
+
 static enum vrs_status read_from(struct source unpacked, const struct limits *limits,
                                  struct trace *t, struct vrs_error *err)
 {
     struct window w;
     TRY(window_init(&w, unpacked, err));
     enum vrs_status status = read_unpacked(&w, limits, NULL, t, err);
+    /* The packing words its own failures, with places in the packed bytes. */
+    if (status == VRS_CORRUPT && window_status(&w, NULL) == VRS_OK)
+        say_unpacked(err);
     window_free(&w);
     return status;
 }
@@ -143,6 +177,8 @@ static enum vrs_status read_unpacked_parts(struct input *in, struct unpack *u, u
     enum vrs_status status = VRS_OK;
     if (detect_form(&w) == FORM_JSON && !timeline_begins(&w))
         status = trace_from_json_in_parts(&w, in->limits, &parts, t, ret_done, err);
+    if (status == VRS_CORRUPT && window_status(&w, NULL) == VRS_OK)
+        say_unpacked(err);
     window_free(&w);
     bool sound = u->ended && !u->cut && u->junk_bytes == 0 && u->wrong_checksums == 0;
     if (status != VRS_OK || !*ret_done || sound)
@@ -179,9 +215,12 @@ static enum vrs_status read_packed(struct input *in, struct window *packed,
     bool done = false;
     if (in->threads > 1 && in->packed_part_bytes > 0)
         TRY(read_packed_parts(in, compression, t, &done, err));
-    if (done)
+    if (done) {
+        t->is_packed = true;
         return VRS_OK;
+    }
     TRY(unpack_init(&u, packed, compression, in->limits, &t->events, err));
+    t->is_packed = true;
     u.lenient = true;
     enum vrs_status status = in->threads > 1 ? read_ahead(in, &u, t, err)
                                        : read_from(source_of_unpack(&u), in->limits, t, err);

@@ -255,6 +255,7 @@ struct trace {
     struct memory_timeline timeline; /* where the file is one: all other tables are empty then */
     struct damage damage[TRACE_DAMAGES];
     struct cut_stream cut_stream;
+    bool is_packed;           /* places of damage in the text are in what the file unpacks to */
     uint64_t events;          /* elements of the list; of a timeline its rows, or its events */
     uint64_t read_bytes;      /* of the unpacked input */
     uint64_t skipped_bytes;   /* of them, those that became nothing because of damage */

@@ -131,8 +131,13 @@ static enum vrs_status find_cut(const struct vrs_trace *trace, struct arena *are
         buf_format(&text, "INCOMPLETE: the file cannot be unpacked further, at byte %llu of it",
                    (unsigned long long)trace->model.cut_stream.at);
     else
-        buf_format(&text, "INCOMPLETE: the file ends too early, at byte %llu",
-                   (unsigned long long)d->first_offset);
+        buf_format(&text, "INCOMPLETE: the file %s, at byte %llu%s",
+                   trace->model.cut_stream.name == NULL &&
+                           trace->model.damage[DAMAGE_CHECKSUM].count > 0
+                       ? "is corrupt"
+                       : "ends too early",
+                   (unsigned long long)d->first_offset,
+                   trace->model.is_packed ? " of what it unpacks to" : "");
     *ret = text.failed ? (str){ NULL, 0 } : arena_copy(arena, buf_slice(&text));
     buf_free(&text);
     return ret->ptr == NULL ? vrs_no_memory(err) : VRS_OK;

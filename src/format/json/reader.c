@@ -167,7 +167,7 @@ static enum vrs_status open_container(struct json *j, uint8_t c, struct vrs_erro
         if (j->open.len < j->open.max)
             return vrs_no_memory(err);
         return vrs_fail_at(err, VRS_LIMIT, j->offset,
-                           "object nested deeper than %u; is this a %s? see --limit nesting",
+                           "value nested deeper than %u; is this a %s? see --limit nesting",
                            j->open.max, j->sink.kind);
     }
     j->in_dict = c == '{';

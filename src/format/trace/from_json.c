@@ -26,6 +26,10 @@ static enum vrs_status check(const struct reading *r, const struct json_end *end
     if (r->trace->events == 0 && r->trace->header.is_array)
         return vrs_fail(err, VRS_UNSUPPORTED,
                         "a list without an event: this is no profiler trace");
+    if (r->trace->events == 0 && r->has_forgotten)
+        return vrs_fail(err, VRS_UNSUPPORTED,
+                        "a trace with several lists of events (traceEvents), of which the last "
+                        "counts and is empty; remove it");
     if (r->trace->events == 0)
         return vrs_fail(err, VRS_UNSUPPORTED,
                         "a trace without an event: nothing ran while the profiler recorded; let "

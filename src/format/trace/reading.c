@@ -316,6 +316,7 @@ static void forget(struct reading *r)
         trace_clear_events(r->trace);
         r->events.zeros = 0;
         r->has_events = false;
+        r->has_forgotten = true;
     } else if (r->key == KEY_DEVICE_PROPERTIES) {
         r->trace->devices.rows.len = 0;
     } else if (r->key == KEY_DISTRIBUTED) {

@@ -38,6 +38,7 @@ struct reading {
     uint32_t ignored;   /* containers open inside `place` */
     enum trace_key key; /* the last one of `place` */
     bool has_events;    /* a list of events was begun */
+    bool has_forgotten; /* one before it, whose key came again */
     bool has_lone;      /* the string that comes has U+FFFD for half of a surrogate pair */
     struct damage utf8_before; /* DAMAGE_UTF8 when the event at hand began: it may be read again */
     bool is_snapshot;   /* the keys are those of a memory snapshot */

@@ -110,7 +110,7 @@ static void say_incomplete(const struct trace_file *file, const struct render_op
     buf_init(&text, SIZE_MAX / 2);
     buf_str(&text, file->path);
     buf_text(&text, ": INCOMPLETE: ");
-    buf_text(&text, trace_cut_words(file));
+    buf_text(&text, trace_incomplete_words(file));
     buf_text(&text, ", and the rows are of what was read");
     buf_char(&text, '\0');
     if (!text.failed)

@@ -42,7 +42,7 @@ void trace_file_text(struct buf *to, const struct style *style, const struct tra
     if (!f->complete) {
         paint_on(&words, style, PAINT_BAD);
         buf_text(&words, "INCOMPLETE: ");
-        buf_text(&words, trace_cut_words(f));
+        buf_text(&words, trace_incomplete_words(f));
         paint_off(&words, style);
     }
     text_wrap(to, style, buf_slice(&words), 0, ENVELOPE_LABEL);

@@ -165,7 +165,10 @@ static void put_words_if_empty(struct buf *to, const struct style *style,
         { SECTION_CALLS, t->calls == 0, "calls",
           "none: no calls of the runtime and the driver were recorded" },
         { SECTION_MEMORY, r->figures.memory.rows == 0, "memory",
-          "none: events of the allocators are recorded with profile_memory=True" },
+          r->capture.profile_memory
+              ? "none: the file says that memory was recorded (profile_memory), but has no event "
+                "of the allocators"
+              : "none: events of the allocators are recorded with profile_memory=True" },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (all[i].section != section || !all[i].empty)

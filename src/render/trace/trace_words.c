@@ -82,7 +82,7 @@ static const struct {
     [DAMAGE_NOT_AN_EVENT] = { "value", " in the place of an event, left out" },
     [DAMAGE_ESCAPE] = { "escape", " that JSON does not have, taken as a backslash" },
     [DAMAGE_CONTROL] = { "control character", " in a text, kept" },
-    [DAMAGE_UTF8] = { "text", " that is not UTF-8, its wrong bytes replaced" },
+    [DAMAGE_UTF8] = { "text", " not in UTF-8, wrong bytes replaced" },
     [DAMAGE_QUOTE] = { "quote", " in a text, kept" },
     [DAMAGE_COMMA] = { "comma", " too many or too few, read as if it were right" },
     [DAMAGE_WORD] = { "value", " that JSON does not have, taken as missing" },
@@ -95,10 +95,20 @@ static const struct {
     [DAMAGE_UNORDERED] = { "row", " with a time before the row above, taken as that time" },
 };
 
-static_text trace_cut_words(const struct trace_file *file)
+/* A whole stream of what is no whole text: by its checksum it is not what was packed. */
+static bool is_corrupt(const struct trace_file *file)
+{
+    bool corrupt = false;
+    for (uint32_t i = 0; i < file->damages; i++)
+        corrupt = corrupt || file->damage[i].kind == DAMAGE_CHECKSUM;
+    return corrupt && file->cut_stream.name == NULL;
+}
+
+const char *trace_incomplete_words(const struct trace_file *file)
 {
     return file->was_cut                 ? "it was written from a file that ends too early"
            : file->cut_stream.is_damaged ? "the file cannot be unpacked to its end"
+           : is_corrupt(file)            ? "the file is corrupt"
                                          : "the file ends too early";
 }
 
@@ -111,7 +121,10 @@ static void put_cut(struct buf *to, const struct trace_file *file, uint64_t offs
         buf_format(to, "this file was written from one that ended too early, at its byte %llu",
                    (unsigned long long)offset);
     else if (stream->name == NULL)
-        buf_format(to, "the file ends too early, at byte %llu", (unsigned long long)offset);
+        buf_format(to, "%s, at byte %llu%s",
+                   is_corrupt(file) ? "the packed data is corrupt, and its text does not end"
+                                    : "the file ends too early",
+                   (unsigned long long)offset, file->is_packed ? " of what it unpacks to" : "");
     else
         buf_format(to, "the %s %s, at byte %llu of the file, which is byte %llu unpacked",
                    stream->name,
@@ -129,8 +142,8 @@ void trace_damage_words(struct buf *to, const struct style *style, const struct 
         put_cut(to, file, damage->first_offset, one);
         return;
     case DAMAGE_BEHIND:
-        buf_format(to, "what stands behind the end of the trace, at byte %llu, is left out",
-                   offset);
+        buf_format(to, "what stands behind the end of the trace, at byte %llu%s, is left out",
+                   offset, file->is_packed ? " of what it unpacks to" : "");
         return;
     case DAMAGE_CHECKSUM:
         human_counted(to, damage->count, "wrong checksum", style->ascii);

@@ -10,12 +10,12 @@
 #include "base/str.h"
 #include "render/write/human.h"
 
-/* What an incomplete file is: "the file ends too early". */
-static_text trace_cut_words(const struct trace_file *file);
-
 /* "2 events without a time, which were left out".  `one`: what the file is a list of. */
 void trace_damage_words(struct buf *to, const struct style *style, const struct trace_file *file,
                         const struct damage_row *damage, const char *one);
+
+/* Why a file that is not complete is not: "the file ends too early". */
+const char *trace_incomplete_words(const struct trace_file *file);
 
 /* A name of the file, which may be longer than a sentence bears. */
 void trace_name(struct buf *to, const struct style *style, str name);

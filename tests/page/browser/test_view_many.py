@@ -73,7 +73,7 @@ def test_ranks_are_those_of_their_folders(tmp_path):
     assert [(unit["rank"], unit["rank_named"]) for unit in units] == [(0, True), (1, True)]
 
 
-EMPTY = "an empty file; the program that dumped it died or the disk was full; record it again"
+EMPTY = "empty: the program that wrote it died or could not write; record it again"
 
 
 def unread_ranks(folder):

@@ -40,6 +40,7 @@ bool trace_file_make(const struct trace *t, struct arena *arena, struct trace_fi
     ret->complete = t->damage[DAMAGE_TRUNCATED].count == 0;
     ret->was_cut = t->header.cut_at != TRACE_UNKNOWN;
     ret->cut_stream = t->cut_stream;
+    ret->is_packed = t->is_packed;
     ret->size_bytes = UNKNOWN_U64;
     ret->damage = arena_array(arena, struct damage_row, TRACE_DAMAGES);
     if (ret->damage == NULL)

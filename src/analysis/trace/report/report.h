@@ -42,6 +42,7 @@ struct trace_file {
     uint32_t damages;
     bool was_cut; /* the file that it was written from; `complete` is false */
     struct cut_stream cut_stream; /* in which it is packed, where that ends too early */
+    bool is_packed;
 };
 
 /* A device that the header lists. */

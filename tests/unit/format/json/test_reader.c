@@ -282,7 +282,7 @@ static void limits_hold_everywhere(void **state)
     limits.nesting = 2;
     limits.string_bytes = 5;
     static const char nested[] =
-        "object nested deeper than 2; is this a shopping list? see --limit nesting";
+        "value nested deeper than 2; is this a shopping list? see --limit nesting";
     check_refused("[[^[]]]", &limits, VRS_LIMIT, nested);
     check_refused("{\"a\": [^{", &limits, VRS_LIMIT, nested);
     check_refused("{\"-a\": [^[]]}", &limits, VRS_LIMIT, nested);

@@ -395,7 +395,7 @@ static void too_much_is_refused(void **state)
     len = (size_t)snprintf(text, sizeof text, "{" SCHEMA ", \"other\": ");
     memset(text + len, '[', 4000);
     text[len + 4000] = '\0';
-    check_wrong(text, VRS_LIMIT, "object nested deeper than");
+    check_wrong(text, VRS_LIMIT, "value nested deeper than");
 }
 
 static enum vrs_status read_whole(void *arg)
