@@ -182,7 +182,7 @@ static void strangers_are_refused_by_name(void **state)
 static void leavings_of_a_dump_are_no_strangers(void **state)
 {
     (void)state;
-    check_refused(S(""), VRS_CORRUPT, "empty file");
+    check_refused(S(""), VRS_CORRUPT, "empty: the program");
     check_refused((str){ "\0\0\0\0\0\0", 6 }, VRS_CORRUPT, "zero bytes");
     check_refused(S("\x1f"), VRS_CORRUPT, "too short to be recognised");
     struct buf b = gzip(S(""));

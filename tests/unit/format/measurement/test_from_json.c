@@ -350,7 +350,7 @@ static void what_is_no_measurement_is_refused(void **state)
     check_wrong("<html>", VRS_UNSUPPORTED, "no measurement");
     check_wrong("\x80\x04", VRS_UNSUPPORTED, "no measurement");
     check_wrong("just text", VRS_UNSUPPORTED, "neither JSON nor HTML");
-    check_wrong("", VRS_CORRUPT, "an empty file");
+    check_wrong("", VRS_CORRUPT, "empty: the program");
 }
 
 /* Each beginning fails, since all of it is needed, but for the blank behind it. */

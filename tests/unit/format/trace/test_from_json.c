@@ -198,7 +198,7 @@ static void what_is_no_trace_is_refused(void **state)
     check_refused("\x80\x02}q\1.", VRS_UNSUPPORTED, "a pickle");
     check_refused("<html></html>", VRS_UNSUPPORTED, "a page");
     check_refused("hello there", VRS_UNSUPPORTED, "text that is neither");
-    check_refused("", VRS_CORRUPT, "an empty file");
+    check_refused("", VRS_CORRUPT, "empty: the program");
 }
 
 static void limits_hold(void **state)
