@@ -313,8 +313,13 @@ void trace_findings_lead(struct buf *to, const struct style *style, const struct
         envelope_words(to, style, shown++ == 0 ? "findings" : "", &words);
     }
     if (f->findings > shown) {
-        buf_format(&words, shown > 0 ? "and %u more (%s)" : "%u of no problem (%s)",
-                   (unsigned)(f->findings - shown), all);
+        /* What never leads is a note. */
+        buf_text(&words, shown > 0 ? "and " : "no problem found; ");
+        if (shown > 0)
+            buf_format(&words, "%u more", (unsigned)(f->findings - shown));
+        else
+            human_counted(&words, f->findings, "note", style->ascii);
+        buf_format(&words, " (%s)", all);
         envelope_words(to, style, shown == 0 ? "findings" : "", &words);
     }
     buf_end(&words, to);

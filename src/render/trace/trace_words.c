@@ -390,12 +390,14 @@ static int64_t idle_of(const struct trace_report *r)
     return idle;
 }
 
-/* Behind what they are all shares of: "of 4.01 ms: from launch to start 1.02 ms (25.4 %), ". */
-static void put_part(struct buf *to, const char *word, int64_t ns, int64_t whole)
+/* Behind what they are all parts of: "of 4.01 ms: from launch to start 1.02 ms (25.4 %), ".
+ * `what` that is, where its name does not tell. */
+static void put_part(struct buf *to, const char *word, int64_t ns, int64_t whole, const char *what)
 {
     if (to->len == 0) {
         buf_text(to, "of ");
         put_ns(to, whole);
+        buf_text(to, what);
         buf_text(to, ": ");
     } else {
         buf_text(to, ", ");
@@ -422,19 +424,20 @@ void trace_idle_words(struct buf *to, const struct style *style, const struct tr
             most = by_class[c] > by_class[most] ? c : most;
         if (by_class[most] <= 0)
             return;
-        put_part(to, trace_gap_word((uint8_t)most), by_class[most], idle_of(r));
+        put_part(to, trace_gap_word((uint8_t)most), by_class[most], idle_of(r), "");
         by_class[most] = 0;
     }
 }
 
 void trace_late_words(struct buf *to, const struct style *style, const struct trace_report *r)
 {
-    int64_t by_reason[BLAMES] = { 0 };
+    int64_t by_reason[BLAMES] = { 0 }, late = 0;
     (void)style;
     for (uint32_t i = 0; i < r->devices; i++) {
         for (uint32_t k = 0; k < r->device[i].blames; k++) {
             const struct blame_row *b = &r->device[i].blame[k];
             by_reason[b->reason] = i64_plus(by_reason[b->reason], b->ns);
+            late = i64_plus(late, b->ns);
         }
     }
     for (;;) {
@@ -443,7 +446,8 @@ void trace_late_words(struct buf *to, const struct style *style, const struct tr
             most = by_reason[b] > by_reason[most] ? b : most;
         if (by_reason[most] <= 0)
             return;
-        put_part(to, trace_reason_word((uint8_t)most), by_reason[most], idle_of(r));
+        put_part(to, trace_reason_word((uint8_t)most), by_reason[most], late,
+                 " in which the host was late");
         by_reason[most] = 0;
     }
 }
@@ -521,14 +525,17 @@ void trace_links_words(struct buf *to, const struct style *style, const struct t
     const double nearly_all = 0.999;
     if (l->coverage < 0 || (l->coverage >= nearly_all && l->before_events == 0))
         return;
+    double by_arrows = share_ratio((uint64_t)l->rung[RUNG_FLOW].ns,
+                                   (uint64_t)r->figures.tables.device_ns);
     human_share(to, l->coverage);
-    buf_text(to, " of the device time could be attributed to operators");
-    if (l->rung[RUNG_FLOW].ns > 0) {
+    buf_text(to, " of the device time is linked to operators");
+    if (l->rung[RUNG_FLOW].ns > 0 && by_arrows < l->coverage) {
         buf_text(to, ", ");
-        human_share(to, share_ratio((uint64_t)l->rung[RUNG_FLOW].ns,
-                                    (uint64_t)r->figures.tables.device_ns));
-        buf_text(to, " by arrows alone, which do not tell when it was launched");
+        human_share(to, by_arrows);
     }
+    if (l->rung[RUNG_FLOW].ns > 0)
+        buf_text(to, " by arrows of the file alone, without the call that launched it: when it was "
+                     "launched is not known");
     if (l->before_events > 0) {
         buf_text(to, "; the launches of ");
         human_counted(to, l->before_events, "device event", style->ascii);

@@ -94,7 +94,7 @@ def test_files_that_cannot_be_read_stand_in_the_page_of_the_others(tmp_path):
         text = page.read_text(encoding="utf-8")
         assert Page(text).head["unread"] == [{"file": "<b>rank2.pickle", "why": EMPTY}]
         assert len(Page(text).head["files"]) == 2
-        assert "NOT READ &lt;b&gt;rank2.pickle: an empty file" in text
+        assert "NOT READ &lt;b&gt;rank2.pickle: empty: the program" in text
         assert run("report", *given, expect=3).out.count("NOT READ") == 1
         page.unlink()
     garbage = tmp_path / "garbage.pickle"
