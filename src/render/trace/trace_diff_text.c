@@ -138,7 +138,7 @@ static void put_verdict(struct buf *to, const struct style *style, const struct 
 struct shown_diff {
     const char *title;
     const struct trace_diff_table *table;
-    bool are_gaps;
+    bool are_gaps, are_kernels;
     bool all; /* rows that did not change, too */
 };
 
@@ -200,7 +200,7 @@ static void put_table(struct buf *to, const struct style *style, const struct sh
 {
     enum { COLUMNS = 6 };
     const struct text_column columns[COLUMNS] = {
-        { s->title, false, true, NAME_LEAST, CUT_MIDDLE },
+        { s->title, false, true, NAME_LEAST, s->are_kernels ? CUT_CPP : CUT_APART },
         { "A", true, false, 0, CUT_END },
         { "B", true, false, 0, CUT_END },
         { "change", true, false, 0, CUT_END },
@@ -208,7 +208,7 @@ static void put_table(struct buf *to, const struct style *style, const struct sh
         { "", false, false, 0, CUT_END },
     };
     const struct row_table table = { ROW_TABLE_COLUMNS(columns), changed_rows(s), most, s,
-                                     fill_change, "row" };
+                                     fill_change, "row", .says_cut = "--json" };
     if (row_table(to, style, &table))
         buf_char(to, '\n');
 }
@@ -260,12 +260,12 @@ static void put_diff(struct buf *to, const struct trace_diff *d,
     const struct style *style = &options->style;
     uint32_t most = options->rows == 0 ? ROWS_SHOWN : options->rows;
     const struct shown_diff tables[] = {
-        { d->a.is_whole && d->b.is_whole ? "the whole" : "each step", &d->step, false, true },
-        { "phase, on the wall", &d->phase, false, false },
-        { "phase, device work", &d->device_phase, false, false },
-        { "operator, CPU of its own", d->by != 0 ? &d->op_by : &d->op, false, false },
-        { "on the device", &d->kernel, false, false },
-        { "idle", &d->gap, true, false },
+        { d->a.is_whole && d->b.is_whole ? "the whole" : "each step", &d->step, .all = true },
+        { "phase, on the wall", &d->phase, .all = false },
+        { "phase, device work", &d->device_phase, .all = false },
+        { "operator, CPU of its own", d->by != 0 ? &d->op_by : &d->op, .all = false },
+        { "on the device", &d->kernel, .are_kernels = true },
+        { "idle", &d->gap, .are_gaps = true },
     };
     put_side(to, style, "A", &d->a);
     put_side(to, style, "B", &d->b);

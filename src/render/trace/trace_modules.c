@@ -9,12 +9,13 @@
 #include "base/bytes.h"
 #include "base/str.h"
 #include "render/answer/envelope.h"
+#include "render/trace/trace_levels.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
+#include "render/write/row_table.h"
 #include "render/write/text.h"
 
-/* As far as this a level is a blank. */
-enum { LEVELS_SHOWN = 24, NAME_LEAST = 24 };
+enum { NAME_LEAST = 24 };
 
 static str cell_ns(struct cells *cells, int64_t ns)
 {
@@ -26,12 +27,15 @@ static str cell_ns(struct cells *cells, int64_t ns)
 
 static str cell_name(struct cells *cells, const struct module_row *row)
 {
-    uint32_t levels = row->depth < LEVELS_SHOWN ? row->depth : LEVELS_SHOWN;
-    buf_format(&cells->text, "%*s", (int)levels, "");
     escape_text(&cells->text, row->name, cells->ascii);
     if (row->backward)
         buf_text(&cells->text, ".backward");
     return cell_end(cells);
+}
+
+static uint32_t level_of(const void *from, uint32_t row)
+{
+    return ((const struct modules *)from)->row[row].depth;
 }
 
 static bool has_bytes(const struct modules *m)
@@ -48,9 +52,9 @@ static void put_rows(struct buf *to, const struct style *style, const struct mod
     static const struct text_column all[] = {
         { "calls", true, false, 0, CUT_END },
         { "host", true, false, 0, CUT_END },
-        { "self", true, false, 0, CUT_END },
+        { "self host", true, false, 0, CUT_END },
         { "device", true, false, 0, CUT_END },
-        { "self", true, false, 0, CUT_END },
+        { "self device", true, false, 0, CUT_END },
         { "allocated", true, false, 0, CUT_END },
         { "module", false, true, NAME_LEAST, CUT_MIDDLE },
     };
@@ -76,8 +80,11 @@ static void put_rows(struct buf *to, const struct style *style, const struct mod
             *at++ = cell_bytes(&cells, i64_plus(row->bytes.cpu, row->bytes.device));
         *at = cell_name(&cells, row);
     }
-    if (cell != NULL)
-        text_table(to, style, &(struct text_table){ column, columns, rows, cell, 2 });
+    if (cell != NULL) {
+        const struct text_table table = { column, columns, rows, cell, 2 };
+        trace_levels_fill(&cells, style, &table, cell, level_of, m);
+        text_table(to, style, &table);
+    }
     cells_free(&cells, to);
 }
 
@@ -105,10 +112,6 @@ void trace_modules_table(struct buf *to, const struct style *style, const struct
         return;
     }
     put_rows(to, style, m, rows);
-    if (rows < m->rows) {
-        buf_text(to, "  and ");
-        human_counted(to, m->rows - rows, "row", style->ascii);
-        buf_text(to, " more\n");
-    }
+    row_table_rest(to, style, m->rows - rows, "row");
     buf_char(to, '\n');
 }

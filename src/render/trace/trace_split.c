@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "render/answer/envelope.h"
 #include "render/write/cells.h"
+#include "render/write/escape.h"
 #include "render/write/human.h"
 #include "render/write/row_table.h"
 #include "render/write/text.h"
@@ -42,11 +43,13 @@ static str cell_phase(struct cells *cells, uint8_t phase)
     return cell_end(cells);
 }
 
-static void fill(struct cells *cells, const void *from, uint32_t i, str *cell)
+/* What a row is told apart by and that may be long: has columns, or stands on a line below the row
+ * where these do not fit. */
+enum { LONG_PARTS = SPLIT_SHAPES | SPLIT_MODULE | SPLIT_STACK };
+
+static void fill(struct cells *cells, const struct trace_report *r, uint32_t parts,
+                 const struct split_row *row, str *cell)
 {
-    const struct trace_report *r = from;
-    const struct split_row *row = &r->split.row[i];
-    uint32_t parts = r->split.by.parts;
     *cell++ = cell_text(cells, row->op.name);
     if ((parts & SPLIT_SHAPES) != 0)
         *cell++ = cell_known(cells, row->shapes);
@@ -67,19 +70,19 @@ static void fill(struct cells *cells, const void *from, uint32_t i, str *cell)
     *cell++ = cell_part(cells, row->op.self_device_ns, r->figures.tables.device_ns);
 }
 
-static uint32_t columns_make(const struct trace_report *r, struct text_column *ret)
+static uint32_t columns_make(const struct trace_report *r, uint32_t parts, struct text_column *ret)
 {
     static const struct {
         uint32_t part; /* 0: always there */
         bool of_devices;
         struct text_column column;
     } all[] = {
-        { 0, false, { "name", false, true, NAME_LEAST, CUT_MIDDLE } },
-        { SPLIT_SHAPES, false, { "shapes", false, true, PART_LEAST, CUT_END } },
+        { 0, false, { "name", false, true, NAME_LEAST, CUT_APART } },
+        { SPLIT_SHAPES, false, { "shapes", false, true, PART_LEAST, CUT_APART } },
         { SPLIT_MODULE, false, { "module", false, true, PART_LEAST, CUT_START } },
         { SPLIT_PHASE, false, { "phase", false, false, 0, CUT_END } },
         { SPLIT_STEP, false, { "step", false, true, PART_LEAST, CUT_MIDDLE } },
-        { SPLIT_STACK, false, { "stack", false, true, PART_LEAST, CUT_END } },
+        { SPLIT_STACK, false, { "stack", false, true, PART_LEAST, CUT_APART } },
         { 0, false, { "calls", true, false, 0, CUT_END } },
         { 0, false, { "self CPU", true, false, 0, CUT_END } },
         { 0, false, { "share", true, false, 0, CUT_END } },
@@ -90,10 +93,62 @@ static uint32_t columns_make(const struct trace_report *r, struct text_column *r
     uint32_t columns = 0;
     _Static_assert(sizeof all / sizeof *all == MOST_COLUMNS, "each column has room");
     for (size_t i = 0; i < MOST_COLUMNS; i++)
-        if ((all[i].part == 0 || (r->split.by.parts & all[i].part) != 0) &&
+        if ((all[i].part == 0 || (parts & all[i].part) != 0) &&
             (has_devices || !all[i].of_devices))
             ret[columns++] = all[i].column;
     return columns;
+}
+
+/* The long parts of a row, on lines below it; none where none is known. */
+static bool put_below(struct cells *cells, const struct style *style, uint32_t parts,
+                      const struct split_row *row)
+{
+    enum { INDENT = 6 };
+    const struct {
+        uint32_t part;
+        str text;
+    } all[] = {
+        { SPLIT_SHAPES, row->shapes }, { SPLIT_MODULE, row->module }, { SPLIT_STACK, row->stack }
+    };
+    size_t before = cells->text.len;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if ((parts & all[i].part) == 0 || all[i].text.ptr == NULL || all[i].text.len == 0)
+            continue;
+        struct buf escaped;
+        buf_init(&escaped, SIZE_MAX / 2);
+        escape_text(&escaped, all[i].text, style->ascii);
+        buf_repeat(&cells->text, S(" "), INDENT);
+        text_fit(&cells->text, style, buf_slice(&escaped),
+                 style->width > INDENT ? style->width - INDENT : 1, CUT_MIDDLE);
+        buf_char(&cells->text, '\n');
+        buf_end(&escaped, &cells->text);
+    }
+    return cells->text.len > before;
+}
+
+/* As one table, unless that is too wide: false then; `below`: with the long parts below the rows. */
+static bool put_rows(struct buf *to, const struct style *style, const struct trace_report *r,
+                     uint32_t parts, uint32_t shown, bool below)
+{
+    struct text_column column[MOST_COLUMNS];
+    uint32_t beside = below ? parts & ~(uint32_t)LONG_PARTS : parts;
+    uint32_t columns = columns_make(r, beside, column), rows = 0;
+    struct cells cells;
+    cells_init(&cells, style);
+    str *cell = cells_array(&cells, 2 * (size_t)shown, columns);
+    for (uint32_t i = 0; i < shown && cell != NULL; i++) {
+        const struct split_row *row = &r->split.row[i];
+        fill(&cells, r, beside, row, cell + (size_t)rows++ * columns);
+        if (beside != parts && put_below(&cells, style, parts, row))
+            cell_end_lines(&cells, cell + (size_t)rows++ * columns);
+    }
+    const struct text_table table = { column, columns, rows, cell, 2 };
+    bool fits = cell == NULL || beside != parts || (parts & LONG_PARTS) == 0 ||
+                text_table_width(&table) <= style->width;
+    if (cell != NULL && fits)
+        text_table(to, style, &table);
+    cells_free(&cells, to);
+    return fits;
 }
 
 /* Why a part is in no row, and what records it. */
@@ -132,16 +187,12 @@ static void say_missing(struct buf *to, const struct style *style, const struct 
 void trace_split_table(struct buf *to, const struct style *style, const struct trace_report *r,
                        uint32_t most)
 {
-    struct text_column column[MOST_COLUMNS];
-    const struct row_table table = { .column = column,
-                                     .columns = columns_make(r, column),
-                                     .rows = r->split.rows,
-                                     .most = most,
-                                     .from = r,
-                                     .fill = fill,
-                                     .one = "row" };
-    if (r->split.rows > 0)
-        say_missing(to, style, r);
-    if (row_table(to, style, &table))
-        buf_char(to, '\n');
+    uint32_t shown = r->split.rows < most ? r->split.rows : most;
+    if (r->split.rows == 0)
+        return;
+    say_missing(to, style, r);
+    if (!put_rows(to, style, r, r->split.by.parts, shown, false))
+        put_rows(to, style, r, r->split.by.parts, shown, true);
+    row_table_rest(to, style, r->split.rows - shown, "row");
+    buf_char(to, '\n');
 }

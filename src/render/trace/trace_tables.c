@@ -199,7 +199,7 @@ void trace_kernels_table(struct buf *to, const struct style *style, const struct
                          uint32_t most)
 {
     static const struct text_column columns[] = {
-        { "on the device", false, true, NAME_LEAST, CUT_APART },
+        { "on the device", false, true, NAME_LEAST, CUT_CPP },
         { "calls", true, false, 0, CUT_END },
         { "total", true, false, 0, CUT_END },
         { "share", true, false, 0, CUT_END },
@@ -379,8 +379,8 @@ static void device_gaps(struct buf *to, const struct style *style, const struct 
         { "at", true, false, 0, CUT_END },
         { "because of", false, true, 10, CUT_END },
         { "step", false, true, 8, CUT_MIDDLE },
-        { "before operator", false, true, 10, CUT_MIDDLE },
-        { "on the device", false, true, 10, CUT_END },
+        { "before operator", false, true, 15, CUT_MIDDLE },
+        { "on the device", false, true, 13, CUT_CPP },
     };
     const struct longest_gaps by_length = { d, first_ns };
     struct row_table all[] = {

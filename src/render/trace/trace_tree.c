@@ -8,13 +8,12 @@
 #include "analysis/trace/calls/tree.h"
 #include "base/str.h"
 #include "render/answer/envelope.h"
+#include "render/trace/trace_levels.h"
 #include "render/write/cells.h"
-#include "render/write/escape.h"
 #include "render/write/row_table.h"
 #include "render/write/text.h"
 
-/* As far as this a level is a blank; deeper names stand behind the number of their level. */
-enum { LEVELS_SHOWN = 24, NAME_LEAST = 24 };
+enum { NAME_LEAST = 24 };
 
 static str cell_ns(struct cells *cells, int64_t ns)
 {
@@ -24,14 +23,9 @@ static str cell_ns(struct cells *cells, int64_t ns)
     return cell_end(cells);
 }
 
-static str cell_name(struct cells *cells, const struct tree_row *row)
+static uint32_t level_of(const void *from, uint32_t row)
 {
-    if (row->depth > LEVELS_SHOWN)
-        buf_format(&cells->text, "%*s%u: ", LEVELS_SHOWN, "", (unsigned)row->depth);
-    else
-        buf_format(&cells->text, "%*s", (int)row->depth, "");
-    escape_text(&cells->text, row->name, cells->ascii);
-    return cell_end(cells);
+    return ((const struct trace_tree *)from)->row[row].depth;
 }
 
 static double share_of(int64_t part, int64_t whole)
@@ -47,7 +41,7 @@ static void put_rows(struct buf *to, const struct style *style, const struct tra
         { "host", true, false, 0, CUT_END },   { "share", true, false, 0, CUT_END },
         { "self", true, false, 0, CUT_END },   { "calls", true, false, 0, CUT_END },
         { "device", true, false, 0, CUT_END }, { "share", true, false, 0, CUT_END },
-        { "path", false, true, NAME_LEAST, CUT_MIDDLE },
+        { "path", false, true, NAME_LEAST, CUT_CPP },
     };
     enum { ALL = sizeof all / sizeof *all, OF_DEVICES = 2, DEVICE_AT = 4 };
     struct text_column column[ALL];
@@ -70,10 +64,13 @@ static void put_rows(struct buf *to, const struct style *style, const struct tra
             *at++ = cell_ns(&cells, row->device_ns);
             *at++ = cell_share(&cells, share_of(row->device_ns, tree->device_ns));
         }
-        *at = cell_name(&cells, row);
+        *at = cell_text(&cells, row->name);
     }
-    if (cell != NULL)
-        text_table(to, style, &(struct text_table){ column, columns, rows, cell, 2 });
+    if (cell != NULL) {
+        const struct text_table table = { column, columns, rows, cell, 2 };
+        trace_levels_fill(&cells, style, &table, cell, level_of, tree);
+        text_table(to, style, &table);
+    }
     cells_free(&cells, to);
 }
 
@@ -106,11 +103,7 @@ void trace_tree_text(struct buf *to, const struct style *style, const struct tra
     }
     if (rows > 0)
         put_rows(to, style, tree, rows);
-    if (rows < tree->rows) {
-        buf_text(to, "  and ");
-        human_counted(to, tree->rows - rows, "path", style->ascii);
-        buf_text(to, " more\n");
-    }
+    row_table_rest(to, style, tree->rows - rows, "path");
     if (left_out > 0)
         say_left_out(to, style, tree, left_out);
     buf_char(to, '\n');

@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/str.h"
 #include "model/trace.h"
+#include "render/write/cpp_name.h"
 #include "render/write/escape.h"
 #include "render/write/text.h"
 
@@ -177,6 +178,14 @@ void trace_name(struct buf *to, const struct style *style, str name)
     }
     buf_init(&escaped, SIZE_MAX / 2);
     escape_text(&escaped, name, style->ascii);
+    for (int how = CPP_NAME_ARGUMENTS;
+         how <= CPP_NAME_FUNCTORS && escape_width(buf_slice(&escaped)) > NAME_MOST; how++) {
+        struct buf shorter;
+        buf_init(&shorter, SIZE_MAX / 2);
+        cpp_name(&shorter, buf_slice(&escaped), (enum cpp_name)how);
+        buf_end(&escaped, to);
+        escaped = shorter;
+    }
     text_fit(to, style, buf_slice(&escaped), NAME_MOST, CUT_END);
     buf_end(&escaped, to);
 }

@@ -3,9 +3,11 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "render/write/cpp_name.h"
 #include "render/write/escape.h"
 #include "render/write/human.h"
 
@@ -103,4 +105,112 @@ str cell_other(struct cells *cells, uint64_t count, const char *one)
     human_counted(&cells->text, count, one, cells->ascii);
     buf_char(&cells->text, ')');
     return cell_end(cells);
+}
+
+/* Names of functions. */
+
+/* What a name becomes. */
+struct form {
+    str text, name;
+};
+
+static int by_text_and_name(const void *a, const void *b)
+{
+    const struct form *x = a, *y = b;
+    int order = str_compare(x->text, y->text);
+    return order != 0 ? order : str_compare(x->name, y->name);
+}
+
+/* The forms of the names of a column, sorted; NULL: no memory. */
+static struct form *forms_of(struct cells *cells, const struct text_table *t, uint32_t column,
+                             enum cpp_name how)
+{
+    struct form *form = arena_array(&cells->arena, struct form, t->rows);
+    cells->text.failed = cells->text.failed || form == NULL;
+    for (uint32_t i = 0; i < t->rows && !cells->text.failed; i++) {
+        form[i].name = t->cell[(size_t)i * t->columns + column];
+        cpp_name(&cells->text, form[i].name, how);
+        form[i].text = cell_end(cells);
+    }
+    if (cells->text.failed)
+        return NULL;
+    qsort(form, t->rows, sizeof *form, by_text_and_name);
+    return form;
+}
+
+/* Where the forms begin that are this text, or where they end. */
+static uint32_t bound_of(const struct form *form, uint32_t count, str text, bool end)
+{
+    uint32_t from = 0;
+    while (from < count) {
+        uint32_t middle = from + (count - from) / 2;
+        int order = str_compare(form[middle].text, text);
+        if (order < 0 || (end && order == 0))
+            from = middle + 1;
+        else
+            count = middle;
+    }
+    return from;
+}
+
+/* Whether another name becomes the same; one does. */
+static bool is_ambiguous(const struct form *form, uint32_t count, str text)
+{
+    uint32_t first = bound_of(form, count, text, false), end = bound_of(form, count, text, true);
+    return end - first > 1 && !str_equal(form[first].name, form[end - 1].name);
+}
+
+/* The columns that the cells of one have; never fewer than it must have. */
+static size_t room_of(const struct style *style, const struct text_table *t, uint32_t column)
+{
+    size_t whole = text_table_width(t), widest = escape_width(str_from(t->column[column].heading));
+    for (uint32_t i = 0; i < t->rows; i++) {
+        size_t width = escape_width(t->cell[(size_t)i * t->columns + column]);
+        widest = width > widest ? width : widest;
+    }
+    size_t excess = whole - style->width, least = t->column[column].least;
+    return widest > excess + least ? widest - excess : least;
+}
+
+/* The first of the forms, from the longest on, that fits; one that is like that of another name is
+ * left for one that is longer. */
+static void shorten_cell(struct cells *cells, struct form *const *form, uint32_t rows, size_t room,
+                         str *cell)
+{
+    str name = *cell;
+    for (int how = CPP_NAME_ARGUMENTS; how <= CPP_NAME_FUNCTORS; how++) {
+        cpp_name(&cells->text, name, (enum cpp_name)how);
+        str text = cell_end(cells);
+        if (cells->text.failed || is_ambiguous(form[how], rows, text))
+            return;
+        *cell = text;
+        if (escape_width(text) <= room)
+            return;
+    }
+}
+
+static void shorten_column(struct cells *cells, const struct style *style,
+                           const struct text_table *t, uint32_t column, str *cell)
+{
+    const size_t room = room_of(style, t, column);
+    struct form *form[] = { forms_of(cells, t, column, CPP_NAME_ARGUMENTS),
+                            forms_of(cells, t, column, CPP_NAME_FUNCTORS) };
+    if (form[0] == NULL || form[1] == NULL)
+        return;
+    for (uint32_t i = 0; i < t->rows; i++) {
+        str *one = &cell[(size_t)i * t->columns + column];
+        if (escape_width(*one) > room)
+            shorten_cell(cells, form, t->rows, room, one);
+    }
+}
+
+bool cells_shorten(struct cells *cells, const struct style *style, const struct text_table *table,
+                   str *cell)
+{
+    if (text_table_width(table) <= style->width)
+        return false;
+    for (uint32_t c = 0; c < table->columns; c++)
+        if (table->column[c].cut == CUT_CPP && table->rows > 0)
+            shorten_column(cells, style, table, c, cell);
+    return true;
 }

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "render/write/human.h"
+#include "render/write/text.h"
 
 struct cells {
     struct arena arena; /* what is kept, and the arrays of it */
@@ -45,6 +46,10 @@ str cell_number(struct cells *cells, uint64_t number);
 str cell_event(struct cells *cells, int64_t event, const char *before);
 /* Foreign text, which is escaped. */
 str cell_text(struct cells *cells, str text);
+/* Makes the cells of columns of CUT_CPP short where `table` is too wide for the style; none of them
+ * like another that it was not like.  Returns whether it was too wide. */
+bool cells_shorten(struct cells *cells, const struct style *style, const struct text_table *table,
+                   str *cell);
 /* "other (3 rows)": the rows of a table that are added up in one. */
 str cell_other(struct cells *cells, uint64_t count, const char *one);
 

@@ -38,11 +38,25 @@ static void put_rows(struct buf *to, const struct style *style, const struct row
         for (uint32_t i = 0; i < shown; i++)
             t->fill(&cells, t->from, i, cell + (size_t)i * t->columns);
         struct text_table table = { t->column, t->columns, shown, cell, INDENT };
+        bool cut = cells_shorten(&cells, style, &table, cell);
         text_table(to, style, &table);
-        if (t->says_cut != NULL && text_table_width(&table) > style->width)
+        if (t->says_cut != NULL && cut)
             say_cut(to, style, t->says_cut);
     }
     cells_free(&cells, to);
+}
+
+void row_table_rest(struct buf *to, const struct style *style, uint64_t rest, const char *one)
+{
+    struct buf words;
+    if (rest == 0)
+        return;
+    buf_init(&words, SIZE_MAX / 2);
+    buf_text(&words, "and ");
+    human_counted(&words, rest, one, style->ascii);
+    buf_text(&words, " more");
+    table_note(to, style, &words);
+    buf_end(&words, to);
 }
 
 bool row_table(struct buf *to, const struct style *style, const struct row_table *t)
@@ -52,14 +66,6 @@ bool row_table(struct buf *to, const struct style *style, const struct row_table
         return false;
     put_rows(to, style, t, shown);
     uint64_t all = t->all > t->rows ? t->all : t->rows;
-    if (shown < all) {
-        struct buf words;
-        buf_init(&words, SIZE_MAX / 2);
-        buf_text(&words, "and ");
-        human_counted(&words, all - shown, t->one, style->ascii);
-        buf_text(&words, " more");
-        table_note(to, style, &words);
-        buf_end(&words, to);
-    }
+    row_table_rest(to, style, all - shown, t->one);
     return true;
 }

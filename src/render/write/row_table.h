@@ -31,6 +31,9 @@ struct row_table {
  * whether it has one. */
 bool row_table(struct buf *to, const struct style *style, const struct row_table *table);
 
+/* "and 3 rows more" under a table; nothing of 0. */
+void row_table_rest(struct buf *to, const struct style *style, uint64_t rest, const char *one);
+
 /* Words under a table, as far in as its rows, on as many lines as they take.  Empties `words`. */
 void table_note(struct buf *to, const struct style *style, struct buf *words);
 /* The same of words that stand as they are. */

@@ -133,7 +133,7 @@ static void put_cell(struct buf *to, const struct style *style, const struct tex
 {
     struct difference d;
     size_t width;
-    bool apart = column->cut == CUT_APART && escape_width(*cell) > columns;
+    bool apart = column->cut >= CUT_APART && escape_width(*cell) > columns;
     if (apart && find_difference(style, t, cell, columns, &d))
         width = put_apart(to, style, *cell, columns, &d);
     else

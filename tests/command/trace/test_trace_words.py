@@ -1,7 +1,7 @@
 """Whether lines of the page say plainly what their numbers are of."""
 import json
 
-from conftest import run
+from conftest import environment, run
 
 GPU = {"name": "A card", "id": 0}
 
@@ -44,3 +44,61 @@ def test_links_by_arrows_alone(tmp_path):
 
     assert "links 75.0 % of the device time is linked to operators by arrows of the file alone, without the call that launched it: " \
            "when it was launched is not known missing" in shown(tmp_path, arrows(3))
+
+
+ADD, MUL, COPY = (f"void at::native::vectorized_elementwise_kernel<4, at::native::{functor}, at::detail::Array<char*, 3> >(int, "
+                  f"at::native::{functor}, at::detail::Array<char*, 3>)" for functor in ("AddFunctor<float>", "MulFunctor<float>", "AddFunctor<double>"))
+
+
+def kernels_of(*names):
+    """Each launched once; the first takes longest."""
+    return [event for i, name in enumerate(names) for event in (
+        span("cudaLaunchKernel", "cuda_runtime", 10 * i, 1, correlation=i + 1), kernel(name, 1000 * i + 20, 500 - 10 * i, i + 1))]
+
+
+def lines(path, *args, width=80):
+    return run(*args[:1], path, *args[1:], expect=0, env=environment(COLUMNS=str(width))).out.splitlines()
+
+
+def written(tmp_path, events, name="made.json"):
+    path = tmp_path / name
+    path.write_text(json.dumps({"deviceProperties": [GPU], "traceEvents": events}))
+    return path
+
+
+def test_names_of_kernels_keep_what_tells_them_apart(tmp_path):
+    path = written(tmp_path, kernels_of(ADD, MUL, ADD.replace("void", "void "), "volta_sgemm_64x64_nt"))
+    shown = [line.split("  ")[1] for line in lines(path, "trace", "--kernels")[4:8]]
+    assert shown[1].endswith("<MulFunctor>") and shown[3] == "volta_sgemm_64x64_nt" and len(set(shown)) == 4
+    assert any(ADD in line for line in lines(path, "trace", "--kernels", width=300))
+    shown = [line.split("  ")[1] for line in lines(written(tmp_path, kernels_of(ADD, COPY)), "trace", "--kernels")[4:6]]
+    assert "float" in shown[0] and "double" in shown[1], shown
+
+
+def test_differences_tell_kernels_apart(tmp_path):
+    before, after = written(tmp_path, kernels_of(ADD, MUL, COPY), "a.json"), written(tmp_path, kernels_of("other"), "b.json")
+    text = lines(before, "diff", after)
+    first = next(i for i, line in enumerate(text) if line.startswith("  on the device"))
+    names = [line.split("  ")[1] for line in text[first + 1:first + 5]]
+    assert len(set(names)) == 4 and any("MulFunctor" in name for name in names)
+    assert any("names are cut to fit the width" in line for line in text[first:])
+
+
+def test_deep_levels_have_numbers(tmp_path):
+    events = [span(f"aten::level{i}", "cpu_op", i, 100 - 2 * i) for i in range(30)]
+    shown = [line.split()[-2:] for line in lines(written(tmp_path, events), "trace", "--tree", "--min-share", "0%") if "aten::level" in line]
+    assert ["29:", "aten::level28"] in shown and [words[-1] for words in shown] == [f"aten::level{i}" for i in range(30)]
+
+
+def test_parts_that_do_not_fit_stand_below(tmp_path):
+    shapes = [[1024, 2048], [2048, 512, 3], [77], [1024, 2048]]
+    events = [span("aten::a_long_name_of_an_operator", "cpu_op", 10 * i, 9, **{"Input Dims": [*shapes, [i]]}) for i in range(2)]
+    text = lines(written(tmp_path, [*events, *kernels_of(ADD)]), "trace", "--ops", "--by", "shapes")
+    for i in range(2):
+        line = text.index("      [[1024, 2048], [2048, 512, 3], [77], [1024, 2048], [%d]]" % i)
+        assert text[line - 1].startswith("  aten::a_long_name_of_an_operator ")
+
+
+def test_headings_of_gaps_are_whole(tmp_path):
+    events = [span("aten::a_long_name_of_an_operator", "cpu_op", 500, 600), *kernels_of(ADD, MUL)]
+    assert any(line.endswith("before operator  on the device") for line in lines(written(tmp_path, events), "trace", "--gaps"))
