@@ -1,9 +1,11 @@
 /* trace_rewrite.c - reads a trace and writes it, or a part of it, as a profiler would have. */
+#define _POSIX_C_SOURCE 200809L
 #include "trace_rewrite.h"
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "inputs.h"
@@ -46,6 +48,10 @@ static bool read_words(const struct common *common, const struct trace_rewrite *
             "-o %s: a trace is written as plain JSON; leave \"%s\" out, or leave -o out and pipe "
             "it to gzip or zstd",
             common->output, packing_of(common->output));
+    else if (output_is_stream(common->output) && terminal_is(STDOUT_FILENO))
+        message("--%s writes a whole trace, which a terminal would show; name a file with -o, or "
+                "pipe it",
+                r->repair ? "repair" : "slice");
     else if (files != 1)
         message("--%s takes one FILE", r->repair ? "repair" : "slice");
     else if (r->min_duration != NULL && !vrs_duration(r->min_duration, &ret->min_duration_ns))

@@ -30,11 +30,12 @@ struct trace_settings {
 #define IN(member) offsetof(struct trace_settings, member)
 
 static const struct option_spec options[] = {
-    { 0, "ops", NULL, "print the rows of key_averages(): operators, ranges and calls", OPTION_FLAG,
+    { 0, "ops", NULL, "print operators, ranges and calls: the rows of key_averages() of torch.profiler", OPTION_FLAG,
       IN(ops), NULL },
     { 0, "by", "PARTS",
-      "with --ops: rows for different shapes, module, phase, step, stack or stack:FRAMES, such as "
-      "shapes,phase",
+      "with --ops: a row of its own for what an operator was called with or in: shapes, module, "
+      "phase, step, stack, or several of them, as shapes,phase; stack:3 looks at the three "
+      "innermost frames alone",
       OPTION_TEXT, IN(by), "shapes module phase step stack" },
     { 0, "kernels", NULL, "print what ran on the devices, and the copies", OPTION_FLAG, IN(kernels),
       NULL },
@@ -51,8 +52,9 @@ static const struct option_spec options[] = {
     { 0, "launches", NULL, "print how long launches took and how much was queued", OPTION_FLAG,
       IN(launches), NULL },
     { 0, "threshold", "NAME=VALUE",
-      "compare with VALUE in rules, instead of the threshold's own; may be repeated", OPTION_LIST,
-      IN(thresholds), NULL },
+      "compare with VALUE in rules, instead of the threshold's own; NAME as --findings has it in "
+      "brackets, such as gpu-low-busy_ratio=0.5; may be repeated",
+      OPTION_LIST, IN(thresholds), NULL },
     { 0, "modules", NULL, "print what each module took, forward and backward", OPTION_FLAG,
       IN(modules), NULL },
     { 0, "tree", NULL, "print the call tree: who called what, and what it cost", OPTION_FLAG,
@@ -61,8 +63,8 @@ static const struct option_spec options[] = {
       "with --tree: leave out paths with less than SHARE of the time, such as 0.5% (default 1%)",
       OPTION_TEXT, IN(min_share), NULL },
     { 0, "framework-exact", NULL,
-      "with Python frames in the trace, count ranges as key_averages() does, without the "
-      "operators that a frame inside called",
+      "with Python frames in the trace, leave out of the time of a range the operators that a "
+      "Python function inside it called, as key_averages() does",
       OPTION_FLAG, IN(as_framework), NULL },
     OPTION_ROWS("print at most COUNT rows of each table (default 5 on the page and the 10 longest "
                 "gaps, else all; of gaps no more than the 100 longest are kept)"),
@@ -329,6 +331,9 @@ const struct command cmd_trace = {
         "Of a memory timeline, as export_memory_timeline() of torch.profiler writes it (.json\n"
         "and .raw.json, plain or packed): the peak and what each category had of it, and the\n"
         "curve.  It has no operators, steps or devices: options for those are refused.\n"
+        "vramscope diff compares two traces, check holds limits against one, diagnose goes\n"
+        "through the method, export writes tables and flame graphs; report is for memory\n"
+        "snapshots.\n"
         "Exit status: 0 done, 2 usage, 3 a file or the system failed, or with --strict a\n"
         "file is damaged, 130 interrupted.\n",
     .examples = "vramscope trace run.pt.trace.json.gz # the page\n"
