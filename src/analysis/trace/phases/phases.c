@@ -388,10 +388,14 @@ static bool parts_make(const struct said *a, const struct phase_sets *sets,
         add_steps(r, ret, wall, device);
     else if (s->has_range)
         part_wall(up_to, s->first_ns, s->last_ns, wall);
-    for (uint8_t phase = 0; phase < TRACE_PHASES; phase++)
-        if (wall[phase] != 0 || device[phase] != 0)
+    static const enum trace_phase order[TRACE_PHASES] = {
+        PHASE_DATA,      PHASE_FORWARD, PHASE_RECOMPUTE, PHASE_BACKWARD,
+        PHASE_OPTIMIZER, PHASE_OTHER,   PHASE_UNKNOWN,
+    };
+    for (size_t i = 0; i < TRACE_PHASES; i++)
+        if (wall[order[i]] != 0 || device[order[i]] != 0)
             ret->row[ret->rows++] =
-                (struct trace_phase_row){ phase, wall[phase], device[phase] };
+                (struct trace_phase_row){ (uint8_t)order[i], wall[order[i]], device[order[i]] };
     return true;
 }
 

@@ -45,7 +45,7 @@ struct trace_step_phases {
 
 struct trace_phases {
     bool of_steps; /* `row` is about all steps together but empty ones; else about the trace */
-    struct trace_phase_row row[TRACE_PHASES]; /* those that have time, in the order above */
+    struct trace_phase_row row[TRACE_PHASES]; /* those that have time, as they follow in a step */
     uint32_t rows;
     struct trace_step_phases *step; /* as the steps of the report */
     uint32_t steps;

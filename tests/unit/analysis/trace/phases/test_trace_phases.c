@@ -75,11 +75,11 @@ static void parts_of_a_step(void **state)
     check(STEP "annotation enumerate(DataLoader)#x 1/1 5+10; "
                "op 'autograd::engine::evaluate_function: A' 1/2 40+20; "
                "annotation Optimizer.step#A.step 1/1 70+20",
-          "data 10/0, optimizer 20/0, backward 20/0, forward 25/0, other 25/0");
+          "data 10/0, forward 25/0, backward 20/0, optimizer 20/0, other 25/0");
     /* The first phase of the order counts where two meet. */
     check(STEP "annotation enumerate(DataLoader)#x 1/1 0+30; annotation backward 1/1 0+60; "
                "annotation forward 1/1 50+20",
-          "data 30/0, backward 30/0, forward 10/0, other 30/0");
+          "data 30/0, forward 10/0, backward 30/0, other 30/0");
     /* A loader's own thread takes no time of the loop. */
     check(STEP "annotation fetch 1/2 0+50", "other 100/0");
     /* Operators with :: name no phase, old ranges do. */
@@ -94,7 +94,7 @@ static void device_work_by_what_launched_it(void **state)
                "runtime l 1/2 45+1 c1; runtime l 1/1 10+1 c2; runtime l 1/1 90+1 c3; "
                "kernel k 0/7 95+10 c1; kernel k 0/7 105+3 c2; kernel k 0/7 110+2 c3; "
                "kernel k 0/7 120+7 c9",
-          "backward 20/10, forward 40/3, other 40/2");
+          "forward 40/3, backward 20/10, other 40/2");
     check("runtime l 1/1 10+1 c2; kernel k 0/7 20+5 c2; kernel k 0/7 30+7 c9",
           "other 27/5, unknown 0/7");
 }
@@ -107,7 +107,7 @@ static void recomputation_is_apart(void **state)
                "op 'autograd::engine::evaluate_function: MmBackward0' 1/2 50+20; "
                "runtime l 1/2 26+1 c1; runtime l 1/2 55+1 c2; "
                "kernel k 0/7 30+4 c1; kernel k 0/7 60+5 c2",
-          "recompute 40/4, backward 20/5, forward 20/0, other 20/0");
+          "forward 20/0, recompute 40/4, backward 20/5, other 20/0");
 }
 
 /* Steps without a range of the profiler. */
