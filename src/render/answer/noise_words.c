@@ -15,9 +15,13 @@ const char *const noise_verdict_words[NOISE_VERDICTS] = {
 
 void noise_change_ratio(struct buf *to, double ratio)
 {
-    const double many = 9, most = 1e15;
+    const double many = 9, too_many = 9999, most = 1e15;
     if (isnan(ratio) || ratio > most) {
         buf_char(to, '-');
+        return;
+    }
+    if (ratio >= too_many) {
+        buf_text(to, "> x 9999");
         return;
     }
     if (ratio >= many) {

@@ -8,7 +8,8 @@
 /* "no difference"; nothing for what was not judged, which is said once, elsewhere. */
 extern const char *const noise_verdict_words[NOISE_VERDICTS];
 
-/* A change in parts of what was: "+4.2 %"; of ten times as much and more "x 12"; "-" where it is
+/* A change in parts of what was: "+4.2 %"; of ten times as much and more "x 12", as
+ * far as "> x 9999"; "-" where it is
  * NAN or beyond all sense. */
 void noise_change_ratio(struct buf *to, double ratio);
 

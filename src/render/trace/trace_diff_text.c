@@ -236,7 +236,10 @@ static void fill_memory(struct cells *cells, const void *from, uint32_t i, str *
     cell[3] = cell_end(cells);
     noise_change_ratio(text, m->change);
     cell[4] = cell_end(cells);
-    buf_text(text, m->is_lower_bound ? "lower bounds: no totals" : "");
+    buf_text(text, m->is_least[0] && m->is_least[1] ? "both at least"
+                   : m->is_least[0]                 ? "A at least"
+                   : m->is_least[1]                 ? "B at least"
+                                                    : "");
     cell[5] = cell_end(cells);
 }
 
@@ -250,8 +253,16 @@ static void put_memory(struct buf *to, const struct style *style, const struct t
     };
     const struct row_table table = { ROW_TABLE_COLUMNS(columns), d->memories, UINT32_MAX, d->memory,
                                      fill_memory, "row" };
-    if (row_table(to, style, &table))
-        buf_char(to, '\n');
+    bool is_least = false;
+    for (uint32_t i = 0; i < d->memories; i++)
+        is_least = is_least || d->memory[i].is_lower_bound;
+    if (!row_table(to, style, &table))
+        return;
+    if (is_least)
+        table_note_text(to, style,
+                        "at least: the events have no totals, and what was in use before them is "
+                        "not known");
+    buf_char(to, '\n');
 }
 
 static void put_diff(struct buf *to, const struct trace_diff *d,

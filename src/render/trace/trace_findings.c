@@ -25,7 +25,11 @@ static void put_value(struct buf *to, const struct trace_evidence *e, bool ascii
     } else if (str_ends(name, S("_bytes"))) {
         human_bytes(to, i64_of_double(value));
     } else if (str_ends(name, S("_per_step"))) {
-        buf_fixed(to, value, 1);
+        const double many = 1000;
+        if (value < many)
+            buf_fixed(to, value, 1);
+        else
+            human_count(to, (uint64_t)i64_of_double(value + 0.5), ascii);
     } else if (str_ends(name, S("_ratio"))) {
         human_share(to, value);
     } else {

@@ -77,7 +77,12 @@ static void queues_table(struct buf *to, const struct style *style, const struct
     };
     const struct row_table table = { ROW_TABLE_COLUMNS(columns), l->queues, most, l->queue,
                                      fill_queue, "stream" };
-    row_table(to, style, &table);
+    if (!row_table(to, style, &table))
+        return;
+    table_note_text(to, style,
+                    "mean depth, median, most: pieces of work that were launched and had not "
+                    "begun, weighed by time; empty, full: shares of the time with none, and with "
+                    "1024 or more, where launching blocks");
 }
 
 void trace_launches_tables(struct buf *to, const struct style *style, const struct trace_report *r,

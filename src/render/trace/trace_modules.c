@@ -113,5 +113,8 @@ void trace_modules_table(struct buf *to, const struct style *style, const struct
     }
     put_rows(to, style, m, rows);
     row_table_rest(to, style, m->rows - rows, "row");
+    table_note_text(to, style,
+                    "host: time of the calls; device: time of the work that was launched in them; "
+                    "self: without the modules inside");
     buf_char(to, '\n');
 }

@@ -81,20 +81,18 @@ static void put_of_no_step(struct buf *to, const struct style *style, const stru
     struct buf words;
     for (uint32_t i = 0; i < r->steps; i++)
         rest = i64_minus(rest, r->step[i].device_ns);
-    if (r->steps == 0 || (double)rest <= little * (double)all)
+    if ((double)rest <= little * (double)all)
         return;
     buf_init(&words, SIZE_MAX / 2);
     human_ns(&words, (uint64_t)rest);
     buf_text(&words, " of the devices' work are of no step: the launch was not recorded, or lies "
                      "outside of the steps");
-    buf_text(to, "  ");
-    text_wrap(to, style, buf_slice(&words), 2, 2);
-    buf_char(to, '\n');
+    table_note(to, style, &words);
     buf_end(&words, to);
 }
 
-void trace_steps_table(struct buf *to, const struct style *style, const struct trace_report *r,
-                       uint32_t most)
+static bool put_steps(struct buf *to, const struct style *style, const struct trace_report *r,
+                      uint32_t most)
 {
     static const struct text_column columns[] = {
         { "step", false, true, NAME_LEAST, CUT_MIDDLE },
@@ -112,8 +110,32 @@ void trace_steps_table(struct buf *to, const struct style *style, const struct t
         d.columns = HOST_COLUMNS;
         d.fill = fill_host_step;
     }
-    draw(to, style, &d);
+    if (!row_table(to, style, &d))
+        return false;
     put_of_no_step(to, style, r);
+    return true;
+}
+
+void trace_steps_table(struct buf *to, const struct style *style, const struct trace_report *r,
+                       uint32_t most)
+{
+    if (put_steps(to, style, r, most))
+        buf_char(to, '\n');
+}
+
+void trace_whole_steps_table(struct buf *to, const struct style *style,
+                             const struct trace_report *r, uint32_t most)
+{
+    if (!put_steps(to, style, r, most))
+        return;
+    table_note_text(to, style,
+                    r->devices == 0
+                        ? "begins: from the first event of the trace"
+                        : "begins: from the first event of the trace; its work, events: how long "
+                          "what was launched in the step ran on devices, and how many pieces that "
+                          "was; with work: from its begin, or the end of the work of the step "
+                          "before, to the end of its own");
+    buf_char(to, '\n');
 }
 
 /* Operators. */

@@ -12,6 +12,7 @@
 #include "analysis/trace/tables/tables.h"
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "model/trace.h"
 #include "render/answer/answer.h"
 #include "render/answer/envelope.h"
 #include "render/answer/next.h"
@@ -125,6 +126,8 @@ static void put_page(struct buf *to, const struct trace_report *r,
     put_words(to, style, "links", r, trace_links_words);
     trace_missing_text(to, style, r);
     trace_findings_lead(to, style, r, "--findings");
+    if (!figures_are_of_torch(&r->figures) && r->figures.kinds[SPAN_OTHER] == 0)
+        return;
     buf_char(to, '\n');
     trace_steps_table(to, style, r, rows);
     if (devices_are_busy(r))
@@ -133,8 +136,8 @@ static void put_page(struct buf *to, const struct trace_report *r,
         trace_ops_table(to, style, r, rows);
     trace_kernels_table(to, style, r, rows);
     if (!figures_are_of_torch(&r->figures))
-        return;
-    if (r->devices == 0)
+        next_line(to, style, "next", "trace", r->file.path, " --tree", "which range lies in which");
+    else if (r->devices == 0)
         next_line(to, style, "next", "trace", r->file.path, " --ops", "all operators");
     else if (trace_time_is_on_devices(r))
         next_line(to, style, "next", "trace", r->file.path, " --kernels", "what the devices ran");
@@ -160,7 +163,11 @@ static void put_words_if_empty(struct buf *to, const struct style *style,
         { SECTION_GAPS, r->devices == 0, "gaps", "none: no device activity was recorded" },
         { SECTION_GAPS, r->devices > 0 && gaps == 0, "gaps",
           "none: each device was busy from its first event to its last" },
-        { SECTION_OPS, r->ops == 0, "ops", "none were recorded" },
+        { SECTION_OPS, r->ops == 0, "ops",
+          figures_are_of_torch(&r->figures)
+              ? "none were recorded"
+              : "none: the ranges are of another tool than torch.profiler; --tree shows which lies "
+                "in which" },
         { SECTION_KERNELS, t->kernels == 0, "kernels", "none: no device activity was recorded" },
         { SECTION_CALLS, t->calls == 0, "calls",
           "none: no calls of the runtime and the driver were recorded" },
@@ -193,7 +200,7 @@ static void put_sections(struct buf *to, const struct trace_report *r,
         if ((r->sections & all[i]) != 0)
             put_words_if_empty(to, style, r, all[i]);
     if ((r->sections & SECTION_STEPS) != 0)
-        trace_steps_table(to, style, r, rows);
+        trace_whole_steps_table(to, style, r, rows);
     if ((r->sections & SECTION_GAPS) != 0)
         trace_gaps_tables(to, style, r, rows);
     if ((r->sections & SECTION_OPS) != 0 && r->split.by.parts != 0)

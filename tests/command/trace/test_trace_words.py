@@ -1,6 +1,8 @@
 """Whether lines of the page say plainly what their numbers are of."""
 import json
+import os
 
+import pytest
 from conftest import environment, run
 
 GPU = {"name": "A card", "id": 0}
@@ -96,9 +98,71 @@ def test_parts_that_do_not_fit_stand_below(tmp_path):
     text = lines(written(tmp_path, [*events, *kernels_of(ADD)]), "trace", "--ops", "--by", "shapes")
     for i in range(2):
         line = text.index("      [[1024, 2048], [2048, 512, 3], [77], [1024, 2048], [%d]]" % i)
-        assert text[line - 1].startswith("  aten::a_long_name_of_an_operator ")
+        assert text[line - 1].startswith("  aten::a")
 
 
 def test_headings_of_gaps_are_whole(tmp_path):
     events = [span("aten::a_long_name_of_an_operator", "cpu_op", 500, 600), *kernels_of(ADD, MUL)]
     assert any(line.endswith("before operator  on the device") for line in lines(written(tmp_path, events), "trace", "--gaps"))
+
+
+def test_columns_are_explained_below_their_tables(tmp_path):
+    events = [span("ProfilerStep#0", "user_annotation", 0, 900), span("ProfilerStep#1", "user_annotation", 1000, 900),
+              span("nn.Module: A_0", "python_function", 0, 800, **{"Python id": 1}), *kernels_of(ADD, MUL)]
+    for part, words in (("--steps", "begins: from the first event of the trace; its work, events: "),
+                        ("--launches", "empty, full: shares of the time with none, and with 1024 or more"),
+                        ("--modules", "self: without the modules inside")):
+        assert words in shown(tmp_path, events, part)
+    assert "calls host self host device self device module" in shown(tmp_path, events, "--modules")
+
+
+def test_many_kernels_of_a_step_have_separators(tmp_path):
+    events = []
+    for step in range(3):
+        events.append(span(f"ProfilerStep#{step}", "user_annotation", 20_000 * step, 19_000))
+        for i in range(1500):
+            at, number = 20_000 * step + 10 + 10 * i, 1500 * step + i + 1
+            events += [span("cudaLaunchKernel", "cuda_runtime", at, 1, correlation=number), kernel("tiny", at + 2, 2, number)]
+    assert "1\u202f500 kernels in a step" in run("trace", written(tmp_path, events), "--findings", expect=0).out
+
+
+def total(number, size, **more):
+    return {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": number, "args":
+            {"Device Type": 1, "Device Id": 0, "Addr": 4096, "Bytes": size, **more}}
+
+
+def test_peaks_of_one_side_are_lower_bounds(tmp_path):
+    whole = written(tmp_path, [*kernels_of(ADD), total(5, 1, **{"Total Allocated": 1, "Total Reserved": 4})], "a.json")
+    least = written(tmp_path, [*kernels_of(ADD), total(5, 1 << 20)], "b.json")
+    row = next(line for line in lines(whole, "diff", least) if line.startswith("  GPU 0"))
+    assert row.split("  ")[-2:] == ["> x 9999", "B at least"] or row.endswith("> x 9999  B at least"), row
+    assert any("at least: the events have no totals" in line for line in lines(whole, "diff", least))
+
+
+def test_phases_have_one_order(tmp_path):
+    events = [span("ProfilerStep#0", "user_annotation", 0, 900), span("enumerate(DataLoader)#X.__next__", "user_annotation", 10, 90),
+              span("aten::mm", "cpu_op", 110, 90), span("autograd::engine::evaluate_function: MmBackward0", "cpu_op", 300, 100, tid=2),
+              span("Optimizer.step#SGD.step", "user_annotation", 500, 90)]
+    text = lines(written(tmp_path, events), "trace", "--phases")
+    names = [line.split()[0] for line in text if line.startswith("  ") and line.split()[0] in ("data", "forward", "backward", "optimizer")]
+    heading = next(line for line in text if "recompute" in line).split()
+    assert names == ["data", "forward", "backward", "optimizer"] == [word for word in heading if word in names]
+
+
+def test_other_tools_have_a_next_command(tmp_path):
+    path = tmp_path / "other.json"
+    path.write_text(json.dumps([{"ph": "X", "name": "a", "cat": "x", "pid": 1, "tid": 1, "ts": 0, "dur": 5}]))
+    text = run("trace", path, expect=0).out
+    assert f"next     vramscope trace {path} --tree" in text and not text.endswith("\n\n")
+    assert "--tree shows which lies in which" in " ".join(run("trace", path, "--ops", expect=0).out.split())
+
+
+@pytest.mark.parametrize("option", (["--repair"], ["--slice", "0"]))
+def test_traces_are_not_written_to_terminals(tmp_path, option):
+    path = written(tmp_path, [span("ProfilerStep#0", "user_annotation", 0, 900)])
+    ours, theirs = os.openpty()
+    refused = run("trace", path, *option, stdout=theirs)
+    os.close(theirs)
+    os.close(ours)
+    assert refused.code == 2 and "name a file with -o, or pipe it" in refused.err
+    assert run("trace", path, *option, expect=0).out.startswith("{")

@@ -408,6 +408,7 @@ static void memory_put(struct trace_diff *d, const struct memory_row *m, int sid
                                            .device_number = m->device_number };
     }
     row->there[side] = true;
+    row->is_least[side] = m->is_lower_bound;
     row->is_lower_bound = row->is_lower_bound || m->is_lower_bound;
     if (side == 0)
         row->a_bytes = m->peak;

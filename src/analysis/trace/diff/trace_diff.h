@@ -51,6 +51,7 @@ struct trace_diff_memory {
     int64_t device_type, device_number; /* TRACE_UNKNOWN */
     bool there[2];
     bool is_lower_bound; /* of one side at least */
+    bool is_least[2];    /* of which */
     int64_t a_bytes, b_bytes, change_bytes;
     double change; /* NAN: a is 0, or one of the two is not there */
 };
