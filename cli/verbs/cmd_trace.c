@@ -30,8 +30,9 @@ struct trace_settings {
 #define IN(member) offsetof(struct trace_settings, member)
 
 static const struct option_spec options[] = {
-    { 0, "ops", NULL, "print operators, ranges and calls: the rows of key_averages() of torch.profiler", OPTION_FLAG,
-      IN(ops), NULL },
+    { 0, "ops", NULL,
+      "print operators, ranges and calls: the rows of key_averages() of torch.profiler",
+      OPTION_FLAG, IN(ops), NULL },
     { 0, "by", "PARTS",
       "with --ops: a row of its own for what an operator was called with or in: shapes, module, "
       "phase, step, stack, or several of them, as shapes,phase; stack:3 looks at the three "

@@ -159,7 +159,7 @@ static const struct {
     { "unrecorded_ns", "; for the longest part of it no host event was recorded" },
 };
 
-/* "train.py(12): step"; of a path that fills a line alone the end is kept, by which files differ. */
+/* "train.py(12): step"; of a path that fills a line the end is kept, by which files differ. */
 static void put_line(struct buf *to, const struct style *style, str line)
 {
     struct buf escaped;

@@ -67,7 +67,8 @@ static void all_table(struct buf *to, const struct style *style, const struct tr
         sums.wall = i64_plus(sums.wall, p->row[i].wall_ns);
         sums.device = i64_plus(sums.device, p->row[i].device_ns);
     }
-    struct row_table table = { ROW_TABLE_COLUMNS(columns), p->rows, most, &sums, fill_phase, "phase" };
+    struct row_table table = { ROW_TABLE_COLUMNS(columns), p->rows, most, &sums,
+                               fill_phase, "phase" };
     table.columns -= sums.has_devices ? 0 : DEVICE_COLUMNS;
     row_table(to, style, &table);
 }

@@ -126,7 +126,8 @@ static bool put_below(struct cells *cells, const struct style *style, uint32_t p
     return cells->text.len > before;
 }
 
-/* As one table, unless that is too wide: false then; `below`: with the long parts below the rows. */
+/* As one table, unless that is too wide: false then.  `below`: with the long parts below the
+ * rows. */
 static bool put_rows(struct buf *to, const struct style *style, const struct trace_report *r,
                      uint32_t parts, uint32_t shown, bool below)
 {

@@ -51,8 +51,8 @@ static bool has_matches(str s)
     return depth == 0;
 }
 
-/* Whether parameters begin here: "(" behind a blank begins a remark, and that of "train.py(12): step"
- * a line. */
+/* Whether parameters begin here: "(" behind a blank begins a remark, and that of
+ * "train.py(12): step" a line. */
 static bool begins_parameters(str s, size_t at)
 {
     str rest = from(s, at);

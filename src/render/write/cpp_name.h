@@ -1,4 +1,4 @@
-/* cpp_name.h - names of functions in C++, as kernels have them, without what many have in common. */
+/* cpp_name.h - names of functions in C++, as kernels have them, without what is common. */
 #ifndef VRS_RENDER_WRITE_CPP_NAME_H
 #define VRS_RENDER_WRITE_CPP_NAME_H
 

@@ -16,8 +16,8 @@ enum text_cut {
     CUT_START, /* paths of files differ at their ends */
     CUT_MIDDLE, /* names with dots say at the start what they are of and differ at their ends */
     CUT_APART,  /* the same, but in a table cells that would become alike keep where they differ */
-    CUT_CPP     /* the same, and names of functions in C++ lose what many have in common first, where
-                 * row_table or cells_shorten see to that */
+    CUT_CPP     /* the same, and names of functions in C++ lose what many have in common first,
+                 * where row_table or cells_shorten see to that */
 };
 
 struct text_column {
