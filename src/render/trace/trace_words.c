@@ -433,7 +433,8 @@ void trace_idle_words(struct buf *to, const struct style *style, const struct tr
             most = by_class[c] > by_class[most] ? c : most;
         if (by_class[most] <= 0)
             return;
-        put_part(to, trace_gap_word((uint8_t)most), by_class[most], idle_of(r), "");
+        put_part(to, trace_gap_word((uint8_t)most), by_class[most], idle_of(r),
+                 r->devices == 1 ? " from its first event to its last" : "");
         by_class[most] = 0;
     }
 }

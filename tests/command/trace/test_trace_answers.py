@@ -41,7 +41,7 @@ def test_time_of_steps_is_before_the_first_event_too(tmp_path):
     # 70 us of idle time in the steps are 60 before the device's first event and the 10 that the gaps explain.
     assert "device 0 (A card) was busy for 72.0 % of the 250.0 us of the steps and idle for the other 70.0 us, " \
            "above all before its first event and behind its last (60.0 us)" in words
-    assert "idle of 10.0 us: " in words
+    assert "idle of 10.0 us from its first event to its last: " in words
 
 
 def test_findings_name_the_time_that_they_are_a_share_of(tmp_path):

@@ -28,7 +28,7 @@ def test_parts_of_a_late_host_are_of_that(tmp_path):
               span("aten::add", "cpu_op", 15, 15), span("cudaLaunchKernel", "cuda_runtime", 29, 1, correlation=2), kernel("b", 40, 60, 2)]
     words = shown(tmp_path, events)
     late = words.split("late of ")[1].split(" missing ")[0]
-    assert late.startswith("19.0 us in which the host was late: operators 19.0 us (100.0 %)") and "idle of 30.0 us: the host was late 19.0 us" in words
+    assert late.startswith("19.0 us in which the host was late: operators 19.0 us (100.0 %)") and "idle of 30.0 us from its first event to its last: the host was late 19.0 us" in words
 
 
 def test_findings_that_are_notes(tmp_path):
