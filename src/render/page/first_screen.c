@@ -65,6 +65,16 @@ static void put_to_do(struct json *j, const struct report_item *item, uint32_t c
     json_close(j);
 }
 
+/* What all that can be done saves at once; null where that is not known. */
+static void put_together(struct json *j, const struct report_device *d, struct buf *words)
+{
+    const struct advice *fix[REPORT_FIXES];
+    uint32_t fixes = report_fixes(d, fix);
+    words->len = 0;
+    bool known = report_together_words(words, d, fix, fixes);
+    json_str(j, "together", known ? buf_slice(words) : (str){ 0 });
+}
+
 void page_put_answer(struct json *j, const struct report_device *d)
 {
     struct report_item item[REPORT_ITEMS];
@@ -87,6 +97,7 @@ void page_put_answer(struct json *j, const struct report_device *d)
     json_bool(j, "wrong", wrong);
     put_line(j, "line", subject_of(d, &item[0], count > 0));
     put_to_do(j, item, count);
+    put_together(j, d, &words);
     json_text(j, "by", d->hidden_culprit.len > 0 ? "owner" : "line");
     json_close(j);
     buf_end(&words, j->out);

@@ -113,6 +113,58 @@ def test_on_a_phone_the_picture_has_two_fifths_of_the_height(pages):
     assert page.ask("document.documentElement.scrollWidth <= innerWidth")
 
 
+# Whether all of the text of each element is in the window, none of it cut by what it lies in.
+WHOLE = """[...document.querySelectorAll(%s)].every((one) => {
+  const range = document.createRange();
+  range.selectNodeContents(one);
+  const box = range.getBoundingClientRect();
+  let [top, bottom] = [0, innerHeight];
+  for (let around = one; around; around = around.parentElement) {
+    if (getComputedStyle(around).overflowY === 'visible') continue;
+    const clip = around.getBoundingClientRect();
+    [top, bottom] = [Math.max(top, clip.top), Math.min(bottom, clip.bottom)];
+  }
+  return box.height > 0 && box.top >= top - 1 && box.bottom <= bottom + 1;
+})"""
+
+
+@pytest.mark.parametrize("width, height, least", [(1280, 800, 5), (1366, 768, 5), (1280, 720, 5), (390, 844, 0)])
+@pytest.mark.parametrize("name", NAMES)
+def test_what_to_do_is_whole_and_the_explanation_gives_way(pages, name, width, height, least):
+    page = pages(EXAMPLES / (name + ".pickle"), size=(width, height))
+    page.settled()
+    assert page.ask(WHOLE % '"#card h2, #verdicts .what, #verdicts .frees"')
+    assert page.text("#card .line") in page.text("#card h2") or page.ask(WHOLE % '"#card .line"')
+    whole = page.ask("document.querySelector('#who .rows').getBoundingClientRect().bottom - 30")
+    seen = page.ask("[...document.querySelectorAll('#who tr[data-row]')].filter((r) => r.getBoundingClientRect().bottom < %f).length" % whole)
+    assert seen >= least, seen
+
+
+def test_the_rest_of_the_explanation_is_shown_at_a_click(pages):
+    page = pages(EXAMPLES / "fragmentation.pickle", size=(1280, 800))
+    page.settled()
+    assert not page.ask(WHOLE % '"#card .detail"')
+    link = "[...document.querySelectorAll('#card > .link')].find((b) => b.textContent === '%s')"
+    page.ask((link % "whole text") + ".click()")
+    assert page.ask(WHOLE % '"#card .detail"')
+    page.ask((link % "shorter text") + ".click()")
+    assert not page.ask(WHOLE % '"#card .detail"')
+    page.ask("document.querySelector('#card > .link').click()")
+    assert page.ask("document.querySelector('.detail').scrollHeight <= document.querySelector('.detail').clientHeight + 1")
+    assert not page.ask("Boolean(%s)" % (link.replace("find((b) =>", "find((b) => !b.hidden &&") % "whole text"))
+    page.sound()
+
+
+@pytest.mark.parametrize("width, height, least", [(1280, 500, 230), (1280, 420, 150), (844, 390, 150), (720, 480, 150)])
+def test_in_a_low_window_the_picture_is_no_higher_than_it(pages, width, height, least):
+    page = pages(EXAMPLES / "fragmentation.pickle", size=(width, height))
+    page.settled()
+    _, top, _, high = page.picture_box()
+    assert high >= least and page.box("#view > :not([hidden]) .plot")[1] + high < height
+    assert page.ask(IN_SIGHT % '"#card h2"')
+    assert page.ask("document.documentElement.scrollWidth <= innerWidth")
+
+
 # The pairs of parts that share some of the window.
 COVERED = """(() => {
   const parts = [...document.querySelectorAll(
@@ -129,7 +181,8 @@ COVERED = """(() => {
 
 
 @pytest.mark.parametrize("width, height", [
-    (1600, 900), (1280, 800), (1280, 640), (1110, 700), (1000, 600), (900, 700), (720, 560), (390, 844), (360, 640)])
+    (1600, 900), (1280, 800), (1280, 640), (1110, 700), (1000, 600), (900, 700), (720, 560), (1280, 500), (844, 390),
+    (390, 844), (360, 640)])
 @pytest.mark.parametrize("name", ["oom", "train"])
 def test_no_part_covers_another(pages, name, width, height):
     page = pages(EXAMPLES / (name + ".pickle"), size=(width, height))

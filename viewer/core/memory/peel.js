@@ -118,10 +118,23 @@ function failedOf({ model, curve, pyramid: of }, { by, names }) {
   return list;
 }
 
+/* The most that was in use or asked for, of all groups. */
+function demandOf({ model, curve }, peak) {
+  const { oom } = model;
+  const [from, past] = windowOf(model);
+  let most = peak;
+  for (let i = 0; i < oom.rows; i++) {
+    const state = oom.state[i];
+    const isHere = state >= from && state < past;
+    if (isHere) most = Math.max(most, curve()[state] + (known(oom.bytes?.[i]) ?? 0));
+  }
+  return most;
+}
+
 /** {without}: the peak of what is left, how often it is reached (`ties`), and what it was
- * `before`; what the groups held then (`taken`), and which of them are none here (`missing`); curve
- * and peaks as of a cover; `failed` requests as above; whether `replay --drop` can be asked the
- * same (`dropped`). */
+ * `before`, with what failed `demand`; what the groups held then (`taken`), and which of them are
+ * none here (`missing`); curve and peaks as of a cover; `failed` requests as above; whether
+ * `replay --drop` can be asked the same (`dropped`). */
 export function peel(d, { without }) {
   const left = leftOf(d, without);
   const curve = left.curve();
@@ -131,6 +144,7 @@ export function peel(d, { without }) {
   return {
     without, state, bytes: curve[state], ties: tiesAt(curve, state, from, past),
     before: { state: old, bytes: d.curve()[old] },
+    demand: demandOf(d, d.curve()[old]),
     taken: takenAt(left, old), missing: missingIn(d.grouping(without.by), without.names),
     unattributed: adjustAt(d.model, state),
     requested: Float64Array.from(part ? part.state : shownOf(left), (p) =>

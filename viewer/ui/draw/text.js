@@ -103,6 +103,11 @@ export function lifeName({ born, end }) {
     (end === null ? 'alive at the end' : eventName(end));
 }
 
+/** A sentence of the report, its events as `eventName` has them. */
+export function withEvents(text) {
+  return text.replace(/\bevent (\d{4,})\b/g, (_, n) => 'event ' + grouped(n));
+}
+
 /** Digits in groups of three, U+202F between them. */
 export function grouped(n) {
   return String(Math.round(n)).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');

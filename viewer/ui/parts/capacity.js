@@ -23,7 +23,7 @@ export function createCapacity(store, note) {
     box.title = wrong ? wrongText : '';
     return { value, wrong };
   };
-  const box = el('input', { type: 'text', placeholder: '80GiB', autocomplete: 'off',
+  const box = el('input', { type: 'text', placeholder: 'e.g. 80GiB', autocomplete: 'off',
     spellcheck: 'false', 'aria-describedby': id, on: {
       input: () => { if (fault.textContent) judge(); },
       change: () => {

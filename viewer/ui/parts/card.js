@@ -1,7 +1,7 @@
 // card.js - the answer beside the picture: what happened, which line, how many bytes, what to do.
 import { bytes } from '../../core/model/human.js';
 import { button, byId, el, fill } from '../draw/dom.js';
-import { shown, words } from '../draw/text.js';
+import { shown, withEvents, words } from '../draw/text.js';
 import { derived } from '../state/derived.js';
 import { lacksOf } from '../state/lacks.js';
 import { answerOf, findingsOf } from '../state/report.js';
@@ -19,10 +19,10 @@ function lineIn({ detail, line }, oom) {
 function withLine(text, line, sourceOf, find) {
   const name = shown(line ?? '');
   const at = name ? text.indexOf(name) : -1;
-  if (at < 0) return text;
-  return [text.slice(0, at), button(name, () => find(lineTerm(line), false),
+  if (at < 0) return withEvents(text);
+  return [withEvents(text.slice(0, at)), button(name, () => find(lineTerm(line), false),
     { class: 'plain line', title: [sourceOf(line), 'show what this line allocated']
-      .filter(Boolean).join(' \u2013 ') }), text.slice(at + name.length)];
+      .filter(Boolean).join(' \u2013 ') }), withEvents(text.slice(at + name.length))];
 }
 
 /** What a click on a thing to do does: copies the setting, or shows where its finding is, or else
@@ -34,10 +34,17 @@ function actOf({ line, text }, finding, { follow, find, copy }) {
   return line ? () => find(lineTerm(line), false) : null;
 }
 
+/** A sentence of the report.  The name of a setting may break behind its `=`, so that neither half
+ * is cut. */
+function sentence(text) {
+  const [first, ...rest] = withEvents(text).split(/(?<=\bPYTORCH_\w+=)/);
+  return el('span', { class: 'what' }, first, rest.map((part) => [el('wbr'), part]));
+}
+
 /** The first thing to do stands out; its row is a button where there is something to show. */
 function doNode(item, finding, card) {
   const act = actOf(item, finding, card);
-  const text = [el('span', { class: 'what', text: item.text }),
+  const text = [sentence(item.text),
     el('span', { class: 'frees', text: item.frees })];
   return act ? button(text, act, { class: 'plain finding do' }) : el('p', { class: 'do' }, text);
 }
@@ -46,30 +53,39 @@ function findingNode(finding, { follow }) {
   const severity = marks[finding.severity] ? finding.severity : 'note';
   return button([el('span', { class: 'tag ' + (severity === 'note' ? 'muted' : severity),
     text: `${marks[severity]} ${words(finding.id)}` }), ' ',
-  el('span', { class: 'what', text: finding.text })], () => follow(finding),
+  sentence(finding.text)], () => follow(finding),
   { class: 'plain finding', title: shown(finding.text) });
 }
 
-/** Things to do with their findings, then what else was found. */
+/** What the headline tells of. */
+function toldBy(answer, findings) {
+  return answer?.wrong ? findings.find(({ id }) => ['oom', 'leak', 'suspect'].includes(id)) : null;
+}
+
+/** Things to do with their findings and what they save together, then what else was found. */
 function rowsOf(answer, findings, card) {
   const left = new Set(findings);
+  left.delete(toldBy(answer, findings));
   const rows = (answer?.to_do ?? []).map((item) => {
     const finding = findings.find((one) => shown(one.text) === shown(item.text));
     left.delete(finding);
     return doNode(item, finding, card);
   });
+  if (answer?.together) {
+    rows.push(el('p', { class: 'together', text: `Together: ${withEvents(answer.together)}.` }));
+  }
   return [...rows, ...[...left].map((finding) => findingNode(finding, card))];
 }
 
 /** The headline is the way to what it tells of, where a finding knows that. */
 function headline(answer, findings, { follow }) {
-  const finding = findings.find(({ id }) => ['oom', 'leak', 'suspect'].includes(id));
+  const finding = toldBy(answer, findings);
   const act = () => {
     follow(finding);
     byId('why').open = true;
   };
-  return el('h2', { class: answer.wrong ? 'wrong' : null }, answer.wrong && finding ?
-    button(answer.headline, act, { class: 'plain' }) : answer.headline);
+  return el('h2', { class: answer.wrong ? 'wrong' : null }, finding ?
+    button(withEvents(answer.headline), act, { class: 'plain' }) : withEvents(answer.headline));
 }
 
 /** How much room a capacity that was typed leaves. */
@@ -90,6 +106,22 @@ export function createCard(host, { store, recording, find, follow, copy }) {
   const card = { find, follow, copy };
   let open = false;
   let whole = false;
+  let isTold = false;    // whether a person has asked for all of the explanation
+
+  /** The explanation is cut to some lines, so that what to do is in sight; the rest at a click. */
+  const rest = button('whole text', () => {
+    isTold = !isTold;
+    measure();
+  }, { class: 'link', hidden: true });
+  function measure() {
+    const text = host.querySelector('.detail');
+    if (!text) return;
+    text.classList.toggle('short', !isTold && !open && !whole);
+    rest.hidden = open || whole || !(isTold || text.scrollHeight > text.clientHeight + 1);
+    rest.setAttribute('aria-expanded', String(isTold));
+    fill(rest, isTold ? 'shorter text' : 'whole text');
+  }
+  new ResizeObserver(measure).observe(host);
 
   function draw() {
     const state = store.get();
@@ -102,15 +134,16 @@ export function createCard(host, { store, recording, find, follow, copy }) {
     const lacks = lacksOf(head, state);
     host.hidden = !answer && !rows.length && !lacks;
     fill(host, answer ? [headline(answer, findings, card),
-      el('p', null, withLine(answer.detail, lineIn(answer, recording.device().oom),
+      el('p', { class: 'detail' }, withLine(answer.detail, lineIn(answer, recording.device().oom),
         recording.sourceOf, find))] : null,
     roomText(state, recording.cover()),
     el('div', { id: 'verdicts' }, rows.slice(0, open || whole ? rows.length : first)),
     more > 0 ? button(open ? 'fewer' : moreText(more, first), () => {
       open = !open;
       draw();
-    }, { class: 'link', 'aria-expanded': String(open) }) : null,
+    }, { class: 'link', 'aria-expanded': String(open) }) : null, answer ? rest : null,
     lacks ? el('p', { class: 'muted lacks', text: lacks }) : null);
+    measure();
   }
 
   return { update: derived(() => {

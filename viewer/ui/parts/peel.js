@@ -43,7 +43,7 @@ function largestOf(failed) {
 
 /** `Without A, B and 2 more (by category) the peak would be 10.20 GiB at event 1 889 …`, that with
  * a request that failed where it is the most: a replay serves it. */
-function peakText({ without, bytes: left, state, before, failed }, { recording }) {
+function peakText({ without, bytes: left, state, before, demand, failed }, { recording }) {
   const { by, names } = without;
   const most = largestOf(failed);
   const isHigher = most !== null && most.sum > left;
@@ -57,7 +57,7 @@ function peakText({ without, bytes: left, state, before, failed }, { recording }
   return `Without ${first.join(', ')}${more ? ` and ${count(more)} more` : ''}` +
     `${by === 'line' ? '' : ` (by ${by})`} the peak${here} would be ${least}` + (isHigher ?
     `${bytes(most.sum)} at ${eventName(most.state)}, with the ${bytes(most.bytes)} that failed ` +
-    'there' : `${bytes(left)} at ${eventName(state)} (${bytes(before.bytes - left)} less)`);
+    `there (${bytes(demand - most.sum)} less)` : `${bytes(left)} at ${eventName(state)} (${bytes(before.bytes - left)} less)`);
 }
 
 /** What the largest request that failed would take, against what there is.  Requested bytes alone
@@ -94,14 +94,13 @@ function show(peel, got) {
   const failed = failedText(got, peel);
   const whatIf = recording.device().oom?.what_if;
   host.append(node);
-  fill(node, el('p', null, el('strong', { text: peakText(got, peel) })),
+  fill(node, el('p', null, el('strong', { text: peakText(got, peel) })), buttons(peel, command),
     el('p', { class: 'muted', text: `held at the old peak: ${bytes(got.taken.bytes)} in ` +
       `${count(got.taken.count)} allocation${got.taken.count === 1 ? '' : 's'}` }),
     failed && el('p', { text: failed }),
-    whatIf && el('p', { class: 'muted', text: `with all of it, what if: ${whatIf}` }),
+    whatIf && el('p', { class: 'muted', text: `with nothing taken out: ${whatIf}` }),
     command && el('p', null, el('span', { class: 'muted', text: 'in a terminal: ' }),
-      el('code', { text: command })),
-    buttons(peel, command));
+      el('code', { text: command })));
   node.hidden = false;
 }
 

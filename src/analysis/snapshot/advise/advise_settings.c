@@ -222,11 +222,12 @@ static bool take_answer(struct advising *a, const struct setting_answer *answer)
     a->now.source = SAVING_VERIFIED;
     a->now.confidence = CONFIDENCE_HIGH;
     a->now.text = answer->proof.options == answer->setting->peak
-                      ? "set PYTORCH_CUDA_ALLOC_CONF={setting}: replayed with it, this recording "
-                        "reserves {after} at the most, where {before} were reserved."
-                      : "set PYTORCH_CUDA_ALLOC_CONF={setting}: replayed with it, this recording "
-                        "completes in {after} of device memory, where it now needs "
-                        "{before}{peaks}.";
+                      ? "set PYTORCH_CUDA_ALLOC_CONF={setting} in the environment: replayed with "
+                        "it, this recording reserves {after} at the most, where {before} were "
+                        "reserved."
+                      : "set PYTORCH_CUDA_ALLOC_CONF={setting} in the environment: replayed with "
+                        "it, this recording completes in {after} of device memory, where it now "
+                        "needs {before}{peaks}.";
     a->now.recorded_peak_bytes = answer->recorded_bytes;
     a->now.changed_peak_bytes = answer->changed_bytes;
     advise_event(a, a->s->curves.of[CURVE_RESERVED].peak_event);

@@ -61,7 +61,9 @@ static bool serving_words(struct buf *to, const struct report_device *d)
             setting = NULL;
     if (setting == NULL)
         return false;
-    buf_format(to, "set PYTORCH_CUDA_ALLOC_CONF=%s: replayed with it, this request is served.",
+    buf_format(to,
+               "set PYTORCH_CUDA_ALLOC_CONF=%s in the environment: replayed with it, this request "
+               "is served.",
                setting);
     return true;
 }
