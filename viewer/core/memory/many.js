@@ -48,7 +48,8 @@ export function unitsOf(head) {
       key: `${file}.${dev}`, file, dev, cut,
       name: [ranked ? `rank ${unit.rank}` : head.files.length > 1 && name, device.name]
         .filter(Boolean).join(' '),
-      note: ranked ? `${name}: the rank is that in the name of the file` : name,
+      note: `${name} ${device.name}` + (ranked ?
+        ': the rank is that in the name of the file' : ''),
       grade: told.trust?.grade ?? null, peak: told.requested?.peak_bytes ?? null,
       at: placeOf(told, unit, cut), capacity: device.capacity_bytes ?? null,
       ooms: told.oom_events ?? 0, short: device.oom?.short_by_bytes ?? null,

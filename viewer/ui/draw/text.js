@@ -37,6 +37,24 @@ export function cutTo(g, name, width) {
   return low < leastLetters ? '' : whole.slice(0, low) + '\u2026';
 }
 
+/** What a name is called where it has less and less room, longest first: its end is cut, but not the
+ * line in `model.py:22 forward`, which tells it from others of its file. */
+export function callings(g, name, widths) {
+  const whole = shown(name);
+  const [line] = /^\S+:\d+(?= )/.exec(whole) ?? [];
+  const texts = widths.map((width) => cutTo(g, name, width)).filter((text) => text && (!line ||
+    text === whole || (text.startsWith(line + ' ') && text.length > line.length + 3)));
+  return [...new Set(line ? [...texts, line] : texts)];
+}
+
+/** A name cut in its middle when longer than `most` characters: both ends tell it from others. */
+export function cutMiddle(text, most) {
+  const whole = shown(text);
+  const half = most - 1 >> 1;
+  return whole.length <= most ? whole :
+    `${whole.slice(0, most - 1 - half)}\u2026${whole.slice(whole.length - half)}`;
+}
+
 const units = { '': 1, b: 1, k: 1024, kib: 1024, kb: 1024, m: 1048576, mib: 1048576, mb: 1048576,
   g: 1073741824, gib: 1073741824, gb: 1073741824, t: 1099511627776, tib: 1099511627776,
   tb: 1099511627776 };

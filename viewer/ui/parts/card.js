@@ -130,7 +130,7 @@ export function createCard(host, { store, recording, find, follow, copy }) {
     const findings = findingsOf(head, state);
     const rows = rowsOf(answer, findings, card);
     const first = answer?.to_do.length ? 1 : 0;
-    const more = rows.length - first;
+    const more = rows.length - first - (answer?.together ? 1 : 0);
     const lacks = lacksOf(head, state);
     host.hidden = !answer && !rows.length && !lacks;
     fill(host, answer ? [headline(answer, findings, card),

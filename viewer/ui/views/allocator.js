@@ -14,10 +14,12 @@ import { plainBy } from '../state/holders.js';
 const leastBar = 40;
 const barHeight = 22;
 const mostDrawn = 500;
+const largerText = 'Low bars are longer than their scale.';
 
-/** Bar widths in proportion to size, with a floor. */
-function barWidth(size, largest, room) {
-  return Math.max(leastBar, Math.round(room * size / Math.max(1, largest)));
+/** How wide a bar is, in proportion to size; what would be too narrow is larger than its scale. */
+function widthOf(size, largest, room) {
+  const width = Math.round(room * size / Math.max(1, largest));
+  return { width: Math.max(leastBar, width), isLarger: width < leastBar };
 }
 
 function drawPart(g, part, x, w, look, sel) {
@@ -47,9 +49,14 @@ function drawPart(g, part, x, w, look, sel) {
   }
 }
 
-/** A bar from its start to its end, framed where the last event changed it. */
-function drawSegment(g, { parts, bytes: size, changed }, width, look, sel) {
+/** A bar from its start to its end, framed where the last event changed it; one that is larger than
+ * its scale is lower. */
+function drawSegment(g, { parts, bytes: size, changed }, { width, isLarger }, look, sel) {
   const scale = width / Math.max(1, size);
+  if (isLarger) {
+    g.translate(0, barHeight / 4);
+    g.scale(1, 0.5);
+  }
   for (const part of parts) drawPart(g, part, part.at * scale, part.bytes * scale, look, sel);
   if (!changed) return;
   g.strokeStyle = look.palette().text;
@@ -116,7 +123,8 @@ function partName(part) {
   return { held: 'held for graph', unmapped: 'not mapped' }[part.kind] || words(part.kind);
 }
 
-function createBar(segment, width, { store, look, pointer, say }) {
+function createBar(segment, wide, { store, look, pointer, say }) {
+  const { width } = wide;
   const canvas = el('canvas', { class: 'segment', role: 'img',
     'aria-label': `${bytes(segment.bytes)} at ${segment.address}, ${bytes(segment.use)} in use` +
       (segment.changed ? ', changed by this event' : '') });
@@ -124,7 +132,7 @@ function createBar(segment, width, { store, look, pointer, say }) {
   canvas.style.setProperty('height', barHeight + 'px');
   const g = prepare(canvas, width, barHeight);
   const scale = width / Math.max(1, segment.bytes);
-  drawSegment(g, segment, width, look, store.get().sel);
+  drawSegment(g, segment, wide, look, store.get().sel);
   const partAt = (event) => segment.parts.find((part) => event.offsetX >= part.at * scale &&
     event.offsetX < (part.at + part.bytes) * scale);
   canvas.addEventListener('pointermove', (event) => {
@@ -145,9 +153,9 @@ function createBar(segment, width, { store, look, pointer, say }) {
 }
 
 function segmentRow(segment, largest, room, kinds, page) {
-  const width = barWidth(segment.bytes, largest, room);
+  const wide = widthOf(segment.bytes, largest, room);
   return el('tr', { class: segment.changed ? 'changed' : null },
-    el('td', null, createBar(segment, width, page)),
+    el('td', { title: wide.isLarger ? largerText : null }, createBar(segment, wide, page)),
     ...[segment.bytes, segment.use, segment.free, segment.largest].map((n) => el('td',
       { class: 'number', text: bytes(n) })),
     el('td', { class: 'number', text: count(segment.blocks) }),
@@ -168,10 +176,11 @@ function createSegments(box, page) {
   const body = el('tbody');
   const table = el('table', { class: 'segments' }, el('thead', null, head), body);
   const shown = { rows: [], largest: 1, kinds: false };
+  const roomOf = () => Math.max(120, box.clientWidth - (shown.kinds ? 590 : 500));
   const draw = () => {
     const { rows, largest, kinds } = shown;
     const columns = kinds ? 7 : 6;
-    const room = Math.max(120, box.clientWidth - (kinds ? 530 : 470));
+    const room = roomOf();
     fill(head, cells.slice(0, columns));
     cells[0].style.setProperty('min-width', room + 'px');
     fill(body, rowsInSight(box, rows.length, columns, (i) => (typeof rows[i] === 'string' ?
@@ -190,6 +199,7 @@ function createSegments(box, page) {
     fill(box, rows.length ? table : el('p', { text: 'Nothing is mapped at this moment.' }));
     draw();
     if (isNew) reveal();
+    return rows.some((row) => row.bytes && widthOf(row.bytes, largest, roomOf()).isLarger);
   };
 }
 
@@ -217,13 +227,15 @@ function drawingOf(pools, { store, look }) {
     g.textBaseline = 'middle';
     rows.forEach((row, i) => {
       const name = typeof row === 'string' ? row : null;
-      const width = name ? 0 : barWidth(row.bytes, largest, room);
+      const wide = widthOf(row.bytes, largest, room);
       g.save();
       g.translate(8, 4 + i * (barHeight + 4));
-      if (!name) drawSegment(g, row, width, look, store.get().sel);
+      g.save();
+      if (!name) drawSegment(g, row, wide, look, store.get().sel);
+      g.restore();
       g.fillStyle = look.palette().text;
       g.fillText(name || `${bytes(row.bytes)}, ${bytes(row.use)} in use, largest free ` +
-        bytes(row.largest), name ? 0 : width + 8, barHeight / 2);
+        bytes(row.largest), name ? 0 : wide.width + 8, barHeight / 2);
       g.restore();
     });
   } };
@@ -252,13 +264,13 @@ export function createAllocator(host, { store, recording, look, pointer, travel,
   function draw() {
     if (!last) return;
     const move = (by) => travel.setCursor(store.get().at + by, true);
+    const isLarger = show(rows, largestOf(rows), drawnFrom !== last);
     fill(lead, el('strong', { text: momentName(last.state, recording.cover()) }),
       button('\u2039', () => move(-1), { 'aria-label': 'one event back', title: ',' }),
       button('\u203a', () => move(1), { 'aria-label': 'one event on', title: '.' }),
       el('span', { class: 'muted', text: `${count(last.bars.length)} segments` +
         (recording.cover().states < 2 ? '. Recording was not enabled; this is one moment, ' +
-        'not a history.' : '') }));
-    show(rows, largestOf(rows), drawnFrom !== last);
+        'not a history.' : '') + (isLarger ? `. ${largerText}` : '') }));
     drawnFrom = last;
   }
 

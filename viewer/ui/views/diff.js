@@ -4,19 +4,22 @@ import { pairOf } from '../../core/memory/many.js';
 import { button, choice, el, fill, setOptions } from '../draw/dom.js';
 import { align, line } from '../draw/draw.js';
 import { drawCurve } from '../draw/spark.js';
-import { bytesColumn, createTable, deltaColumn, toneOf } from '../draw/table.js';
+import { bytesColumn, createTable, deltaColumn, rowHeight, toneOf } from '../draw/table.js';
 import { cutTo, eventName, shortened, shown, words } from '../draw/text.js';
 import { sidesOf } from '../state/compared.js';
 import { derived } from '../state/derived.js';
 import { scaleOf } from './many.js';
 
 const mostDrawn = 60;
+const twoLines = 38;
 const headHeight = 64;
 const moments = [['before', 'before its peak'], ['peak', 'its peak'], ['end', 'its end'],
   ['cursor', 'the cursor']];
 
-const oneMoment = 'A and B are one moment, so there is nothing to compare. Choose another moment ' +
-  'or device for one of them: the cursor moves with a click in the overview, M sets marks A and B.';
+const oneMoment = 'A and B are one moment, so there is nothing to compare. ';
+const another = 'Choose another moment or device for one of them: the cursor is that of the other ' +
+  'views, M sets marks A and B there.';
+const noOther = 'This file has no other: vramscope view A B compares two.';
 
 const noChange = 'Nothing differs: each line has the same bytes and count on both sides.';
 
@@ -42,7 +45,7 @@ const kinds = [
 
 const columns = [
   { id: 'name', name: 'line', name_: true,
-    cell: (row) => el('span', { text: row.name, title: row.aName === row.name ? shown(row.name) :
+    cell: (row) => el('span', { class: 'lines', text: row.name, title: row.aName === row.name ? shown(row.name) :
       `${shown(row.name)}, in A ${shown(row.aName)}` }) },
   bytesColumn('a', 'A'),
   bytesColumn('b', 'B'),
@@ -213,7 +216,8 @@ export function createDiff(host, { store, ask, covers, recording, look, compared
     } });
   const body = el('div', { class: 'pane padded whole' });
   host.append(body);
-  const table = createTable(body, columns, { caption: 'What differs' });
+  const table = createTable(body, columns, { caption: 'What differs',
+    each: () => (matchMedia('(max-width: 700px)').matches ? twoLines : rowHeight) });
 
   async function compare(serial) {
     const [a, b] = await compared.ends();
@@ -226,7 +230,8 @@ export function createDiff(host, { store, ask, covers, recording, look, compared
     for (const node of [body, bar.curves, bar.kind.node, bar.net]) node.hidden = same;
     fill(bar.net, netText(got.total, a, b));
     bar.how.classList.toggle('muted', !same);
-    fill(bar.how, same ? oneMoment : howOf(got.rows, one || pair,
+    fill(bar.how, same ? oneMoment + (bar.sides.length > 1 || recording.cover().states > 2 ?
+      another : noOther) : howOf(got.rows, one || pair,
       comparedText(head, [a, b])));
     draw();
     await drawCurves(bar.curves, { head, covers, palette: look.palette }, [a, b]);

@@ -57,9 +57,16 @@ const partly = 'This page holds only some of the events, so it does not know wha
   'alive at the end. The list is of all of the recording.';
 const tooFew = 'Fewer than two steps were found, so nothing can be said about growth.';
 
-function nameColumn(textOf) {
+function nameColumn(textOf, shortOf = textOf) {
   return { id: 'line', name: 'line', name_: true, value: textOf,
-    cell: (row) => el('span', { title: textOf(row), text: textOf(row) }) };
+    cell: (row) => el('span', { title: textOf(row), text: shortOf(row) }) };
+}
+
+/** Of lines that share one of the code, without its function, as the command has them: what follows
+ * tells them apart. */
+function shortName({ line, more }) {
+  const name = groupText('site', line);
+  return more ? `${name.replace(/(:\d+) .*$/, '$1')} (${more})` : name;
 }
 
 function showColumn(store) {
@@ -71,7 +78,8 @@ function showColumn(store) {
 /** The columns of `vramscope leaks`, and what was there between the steps. */
 function listedColumns(store, look) {
   return [
-    nameColumn(({ line, more }) => groupText('site', line) + (more ? ` (${more})` : '')),
+    nameColumn(({ line, more }) => groupText('site', line) + (more ? ` (${more})` : ''),
+      shortName),
     { id: 'class', name: 'class', text: ({ class: is, kind }) =>
       words(is + (kind ? ` (${kind})` : '')) },
     { id: 'slope_bytes', name: 'per step', number: true, unit: 'bytes', text: rate },
@@ -84,11 +92,12 @@ function listedColumns(store, look) {
 
 function leftColumns(store, look) {
   return [nameColumn(({ line }) => line),
-    barsColumn('left', 'alive at the end, by step', look), { id: 'first', name: 'first seen' },
-    bytesColumn('total', 'so far'), showColumn(store)];
+    barsColumn('left', 'alive at the end, by step', look), { id: 'first', name: 'oldest from' },
+    bytesColumn('total', 'alive at end'), showColumn(store)];
 }
 
-/** What steps left at the lines that are no leak; each with the step first seen. */
+/** What steps left at the lines that are no leak; each with the step that the oldest
+ * is from. */
 export function leftByStep({ rows, steps }, growing) {
   return rows.filter(({ name }) => !growing.has(name)).map(({ name, bytes: left, total, first }) =>
     ({ line: name, left: Array.from(left), total,

@@ -4,13 +4,15 @@ import { unitsOf } from '../../core/memory/many.js';
 import { button, el, fill, perFrame } from '../draw/dom.js';
 import { drawCurve } from '../draw/spark.js';
 import { createTable } from '../draw/table.js';
-import { shown } from '../draw/text.js';
+import { cutMiddle, shown, withEvents } from '../draw/text.js';
 import { derived } from '../state/derived.js';
 import { answerOf } from '../state/report.js';
 
 const sparkWidth = 120;
 const sparkHeight = 22;
 const unreadMost = 3;
+/** Letters that three lines of the narrowest column hold. */
+const nameMost = 44;
 
 const standsOut = 'outlier: of at least four ranks with as many parameters, its peak is above ' +
   'the median by more than 5 % of it, and by more than five times the median distance from it. ' +
@@ -71,7 +73,8 @@ function columnsOf(store, ticked, tick, sparkOf) {
         checked: ticked().includes(row.key),
         'aria-label': `${row.name} in a diff`, on: { change: () => tick(row.key) } }) },
     { id: 'unit', name: 'unit', name_: true, value: (row) => row.name,
-      cell: (row) => button(row.name, () => open(store, row), { class: 'link', title: row.note }) },
+      cell: (row) => button(cutMiddle(row.name, nameMost), () => open(store, row),
+        { class: 'link', title: row.note }) },
     { id: 'peak', name: 'peak', number: true, unit: 'bytes', value: (row) => row.peak,
       cell: (row) => [(row.cut ? '\u2265 ' : '') + (row.peak === null ? '-' : bytes(row.peak)),
         el('div', { class: 'muted', text: row.at })] },
@@ -141,7 +144,8 @@ export function createAll(host, { store, head, look, covers: askCovers, failed, 
     cap.show(state.cap);
     diff.disabled = ticked.length < 2;
     table.set(units.map((unit) => ({ ...unit, cap: state.cap ?? unit.capacity,
-      answer: answerOf(head, unit)?.headline ?? '', detail: answerOf(head, unit)?.detail ?? '',
+      answer: withEvents(answerOf(head, unit)?.headline ?? ''),
+      detail: withEvents(answerOf(head, unit)?.detail ?? ''),
       wrong: answerOf(head, unit)?.wrong })), null,
       `${state.file}.${state.dev}`, `${units.length} devices of ${head.files.length} file` +
         `${head.files.length > 1 ? 's' : ''}, curves on one scale to ${bytes(top())}` +

@@ -5,7 +5,7 @@ import { align, drawBandEdge, drawCursor, drawField, drawFlag, drawLevel, drawOu
   drawXAxis, drawYAxis, font, label, line, yScale } from '../draw/draw.js';
 import { hatch } from '../draw/paint.js';
 import { runsOf } from '../draw/picture.js';
-import { cutTo, groupText, grouped, withoutText } from '../draw/text.js';
+import { callings, groupText, grouped, withoutText } from '../draw/text.js';
 import { isPart } from '../state/span.js';
 import { bandAt, bandsHeight, drawBands, drawEdges, drawTicks } from './backdrop.js';
 
@@ -15,6 +15,7 @@ const flagWidth = 200;
 const axisHeight = 17;
 const fieldWidth = 16;
 const namedColumns = 24;    // where names of bands are looked for a place
+const triedRuns = 8;
 const leastNamed = 16;      // pixels of a band that has its name in it
 
 /** Where the picture of a plot lies in its canvas. */
@@ -54,8 +55,8 @@ function drawEnds({ g, cover, box: b, state, palette }) {
     'file ends here' + (cutAt ? `, at byte ${grouped(cutAt)}` : ''));
 }
 
-/** The run of each group to be named in, { column, from, past }: the largest, or one that is nearly
- * as large and further from the ends, where a name has room. */
+/** The runs of each group to be named in, { column, from, past }: first the largest, or one that is
+ * nearly as large and further from the ends, where a name has room. */
 function namedRuns(picture) {
   const best = new Map();
   for (let k = 0; k < namedColumns; k++) {
@@ -63,9 +64,11 @@ function namedRuns(picture) {
     const room = 1 - 0.3 * Math.abs((2 * k + 1) / namedColumns - 1);
     for (const [group, from, past] of runsOf(picture, column)) {
       const worth = (past - from) * room;
-      if (!(best.get(group)?.worth >= worth)) best.set(group, { column, from, past, worth });
+      if (!best.has(group)) best.set(group, []);
+      best.get(group).push({ column, from, past, worth });
     }
   }
+  for (const runs of best.values()) runs.sort((a, b) => b.worth - a.worth || a.column - b.column);
   return best;
 }
 
@@ -82,33 +85,41 @@ function fits({ W, H, ids, group }, wanted, row, column, width) {
   return true;
 }
 
-/** The longest beginning of a name that has a place in its group around `column`; '' none. */
-function nameIn({ g, box: b, picture, avoid }, group, name, row, column) {
+/** The longest calling of a name that has a place in its group in a run, { text, x, y }; or null. */
+function nameIn({ g, box: b, picture, avoid }, group, name, { from, past, column }) {
   const perColumn = b.width / picture.W;
   const middle = b.left + (column + 0.5) * perColumn;
-  for (const most of [260, 190, 130, 90, 60]) {
-    const text = cutTo(g, name, most);
+  const row = Math.floor((from + past) / 2);
+  for (const text of callings(g, name, [260, 190, 130, 90, 60])) {
     const { width } = g.measureText(text);
     const clear = avoid === null || Math.abs(avoid - middle) > width / 2 + 4;
-    if (text && clear && fits(picture, group, row, column, width / perColumn)) return text;
+    if (clear && fits(picture, group, row, column, width / perColumn)) {
+      return { text, x: middle, y: b.top + row * b.height / picture.H };
+    }
   }
-  return '';
+  return null;
+}
+
+/** The longest calling of a group that one of its runs has a place for, as `nameIn`. */
+function namedIn(scene, group, name, runs) {
+  const { box: b, picture } = scene;
+  const least = leastNamed * picture.H / b.height;
+  return runs.slice(0, triedRuns).filter(({ from, past }) => past - from >= least)
+    .map((run) => nameIn(scene, group, name, run))
+    .reduce((most, one) => (one && !(most?.text.length >= one.text.length) ? one : most), null);
 }
 
 /** The names of groups, where a run of theirs is large enough to hold them. */
 function drawBandNames(scene) {
-  const { g, look, box: b, state, palette, picture } = scene;
+  const { g, look, state, palette, picture } = scene;
   if (state.by === 'birth' || picture.matching) return;
-  const ratio = b.height / picture.H;
   align(g, 'center', 'middle');
-  for (const [group, run] of namedRuns(picture)) {
+  for (const [group, runs] of namedRuns(picture)) {
     const name = look.groupName(group);
-    if (!name || (run.past - run.from) * ratio < leastNamed) continue;
-    const row = Math.floor((run.from + run.past) / 2);
-    const text = nameIn(scene, group, groupText(state.by, name), row, run.column);
-    if (!text) continue;
+    const named = name && namedIn(scene, group, groupText(state.by, name), runs);
+    if (!named) continue;
     g.fillStyle = inkOn(palette, look.slotOf(group));
-    g.fillText(text, b.left + (run.column + 0.5) * b.width / picture.W, b.top + row * ratio);
+    g.fillText(named.text, named.x, named.y);
   }
 }
 
