@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/snapshot/advise/advise.h"
 #include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/report/report.h"
 #include "base/buf.h"

@@ -7,7 +7,8 @@ import { applied, createStore, firstState } from '../../../viewer/ui/state/store
 import { actionOf, keyNames, table as keys } from '../../../viewer/ui/state/keys.js';
 import { toCsv, toJson } from '../../../viewer/ui/parts/rows.js';
 import { deltaColumn, sortRows, visibleRows } from '../../../viewer/ui/draw/table.js';
-import { cutTo, eventName, groupText, parseBytes, shortened, shown, withoutText }
+import { callings, cutMiddle, cutTo, eventName, groupText, parseBytes, shortened, shown, withEvents,
+  withoutText }
   from '../../../viewer/ui/draw/text.js';
 import { byteLabel, eventTicks, ticks } from '../../../viewer/ui/draw/axis.js';
 import { bandsOf, columnOf, placeIn, runsOf } from '../../../viewer/ui/draw/picture.js';
@@ -207,6 +208,21 @@ test('control and direction characters are escaped, and nothing else', () => {
   assert.equal(shown('</script><img onerror=1> \u00e9 \u4e2d'),
     '</script><img onerror=1> \u00e9 \u4e2d');
   assert.equal(shortened('x'.repeat(1e6), 11).length, 11);
+});
+
+test('a name with less and less room keeps its line, or its two ends', () => {
+  const g = { measureText: (text) => ({ width: text.length * 10 }) };
+  assert.deepEqual(callings(g, 'model.py:22 forward', [260, 150, 130, 100, 60]),
+    ['model.py:22 forward', 'model.py:22 fo\u2026', 'model.py:22']);
+  assert.deepEqual(callings(g, 'activation', [260, 60]), ['activation', 'activ\u2026']);
+  assert.deepEqual(callings(g, 'a.py:1', [260, 40]), ['a.py:1']);
+  assert.equal(cutMiddle('three_gpu.pickle cuda:1', 30), 'three_gpu.pickle cuda:1');
+  assert.equal(cutMiddle('three_gpu_expandable_oom.pickle cuda:1', 15), 'three_g\u2026 cuda:1');
+});
+
+test('events in sentences of the report are grouped, and nothing else', () => {
+  assert.equal(withEvents('at event 3160, in 3161 events; event 42 of event 12345678.'),
+    'at event 3\u202f160, in 3161 events; event 42 of event 12\u202f345\u202f678.');
 });
 
 test('sizes that people type', () => {

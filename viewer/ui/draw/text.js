@@ -41,7 +41,7 @@ export function cutTo(g, name, width) {
  * line in `model.py:22 forward`, which tells it from others of its file. */
 export function callings(g, name, widths) {
   const whole = shown(name);
-  const [line] = /^\S+:\d+(?= )/.exec(whole) ?? [];
+  const [line] = /^\S+:\d+(?= |$)/.exec(whole) ?? [];
   const texts = widths.map((width) => cutTo(g, name, width)).filter((text) => text && (!line ||
     text === whole || (text.startsWith(line + ' ') && text.length > line.length + 3)));
   return [...new Set(line ? [...texts, line] : texts)];
