@@ -134,7 +134,7 @@ def test_whether_the_failed_request_would_fit_is_told_with_reserve(pages):
     take(page, "train.py:18")
     out(page, "train.py:18 train_step")
     # As a replay has it, which serves the request.
-    page.says(".peel", "the peak would be 23.57 GiB at event 3160, with the 2.00 GiB that failed there")
+    page.says(".peel", "the peak would be 23.57 GiB at event 3160, with the 2.00 GiB that failed there (642.07 MiB less)")
     page.says(".peel", "The 2.00 GiB that failed would make 23.57 GiB then, still")
     page.says(".peel", "more than the 23.56 GiB that the failure shows")
     take(page, SECOND)

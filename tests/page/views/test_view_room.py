@@ -51,8 +51,10 @@ def test_bars_that_are_larger_than_their_scale_are_low_and_said_to_be(pages, sha
 def test_rows_of_one_line_are_told_apart_in_leaks(pages):
     page = pages(EXAMPLES / "leak.pickle", fragment="#v=1&view=leaks")
     page.says("#view", "What stays from step to step")
-    got = page.ask(TEXTS % '"#view .padded:not(.tall) td.name"')
+    got = page.ask("""[...document.querySelectorAll('#view .padded:not(.tall) td.name')].map((one) => [one.textContent,
+      one.querySelector('.parted').lastChild.getBoundingClientRect().right <= one.getBoundingClientRect().right])""")
     assert all(whole for _, whole in got) and len({name for name, _ in got}) == len(got) == 7
+    assert ["train.py:18 train_step (adam.py:176)", True] in got
     heads = page.ask("[...document.querySelectorAll('#view .tall th')].map((one) => one.textContent)")
     assert heads[2] == "oldest from" and heads[3].startswith("alive at end")
 

@@ -131,9 +131,9 @@ function demandOf({ model, curve }, peak) {
   return most;
 }
 
-/** {without}: the peak of what is left, how often it is reached (`ties`), and what it was
- * `before`, with what failed `demand`; what the groups held then (`taken`), and which of them are
- * none here (`missing`); curve and peaks as of a cover; `failed` requests as above; whether
+/** {without}: the peak of what is left, how often it is reached (`ties`), what it was `before`, and
+ * the `demand` with what failed; what the groups held then (`taken`), and which of them are none
+ * here (`missing`); curve and peaks as of a cover; `failed` requests as above; whether
  * `replay --drop` can be asked the same (`dropped`). */
 export function peel(d, { without }) {
   const left = leftOf(d, without);

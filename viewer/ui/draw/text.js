@@ -37,8 +37,8 @@ export function cutTo(g, name, width) {
   return low < leastLetters ? '' : whole.slice(0, low) + '\u2026';
 }
 
-/** What a name is called where it has less and less room, longest first: its end is cut, but not the
- * line in `model.py:22 forward`, which tells it from others of its file. */
+/** What a name is called where it has less and less room, longest first: its end is cut, but not
+ * the line in `model.py:22 forward`, which tells it from others of its file. */
 export function callings(g, name, widths) {
   const whole = shown(name);
   const [line] = /^\S+:\d+(?= |$)/.exec(whole) ?? [];

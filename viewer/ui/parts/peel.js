@@ -57,7 +57,8 @@ function peakText({ without, bytes: left, state, before, demand, failed }, { rec
   return `Without ${first.join(', ')}${more ? ` and ${count(more)} more` : ''}` +
     `${by === 'line' ? '' : ` (by ${by})`} the peak${here} would be ${least}` + (isHigher ?
     `${bytes(most.sum)} at ${eventName(most.state)}, with the ${bytes(most.bytes)} that failed ` +
-    `there (${bytes(demand - most.sum)} less)` : `${bytes(left)} at ${eventName(state)} (${bytes(before.bytes - left)} less)`);
+    `there (${bytes(demand - most.sum)} less)` :
+    `${bytes(left)} at ${eventName(state)} (${bytes(before.bytes - left)} less)`);
 }
 
 /** What the largest request that failed would take, against what there is.  Requested bytes alone

@@ -17,8 +17,8 @@ const moments = [['before', 'before its peak'], ['peak', 'its peak'], ['end', 'i
   ['cursor', 'the cursor']];
 
 const oneMoment = 'A and B are one moment, so there is nothing to compare. ';
-const another = 'Choose another moment or device for one of them: the cursor is that of the other ' +
-  'views, M sets marks A and B there.';
+const another = 'Choose another moment or device for one of them: the cursor is that of the ' +
+  'other views, M sets marks A and B there.';
 const noOther = 'This file has no other: vramscope view A B compares two.';
 
 const noChange = 'Nothing differs: each line has the same bytes and count on both sides.';
@@ -45,8 +45,8 @@ const kinds = [
 
 const columns = [
   { id: 'name', name: 'line', name_: true,
-    cell: (row) => el('span', { class: 'lines', text: row.name, title: row.aName === row.name ? shown(row.name) :
-      `${shown(row.name)}, in A ${shown(row.aName)}` }) },
+    cell: (row) => el('span', { class: 'lines', text: row.name, title: row.aName === row.name ?
+      shown(row.name) : `${shown(row.name)}, in A ${shown(row.aName)}` }) },
   bytesColumn('a', 'A'),
   bytesColumn('b', 'B'),
   deltaColumn('delta', 'change', (row) =>

@@ -57,16 +57,11 @@ const partly = 'This page holds only some of the events, so it does not know wha
   'alive at the end. The list is of all of the recording.';
 const tooFew = 'Fewer than two steps were found, so nothing can be said about growth.';
 
-function nameColumn(textOf, shortOf = textOf) {
-  return { id: 'line', name: 'line', name_: true, value: textOf,
-    cell: (row) => el('span', { title: textOf(row), text: shortOf(row) }) };
-}
-
-/** Of lines that share one of the code, without its function, as the command has them: what follows
- * tells them apart. */
-function shortName({ line, more }) {
-  const name = groupText('site', line);
-  return more ? `${name.replace(/(:\d+) .*$/, '$1')} (${more})` : name;
+/** `moreOf(row)`: what tells it from others of its line, which is not cut. */
+function nameColumn(textOf, moreOf = () => '') {
+  return { id: 'line', name: 'line', name_: true, value: (row) => textOf(row) + moreOf(row),
+    cell: (row) => el('span', { class: 'parted', title: textOf(row) + moreOf(row) },
+      el('span', { text: textOf(row) }), el('span', { text: moreOf(row) })) };
 }
 
 function showColumn(store) {
@@ -78,8 +73,7 @@ function showColumn(store) {
 /** The columns of `vramscope leaks`, and what was there between the steps. */
 function listedColumns(store, look) {
   return [
-    nameColumn(({ line, more }) => groupText('site', line) + (more ? ` (${more})` : ''),
-      shortName),
+    nameColumn(({ line }) => groupText('site', line), ({ more }) => (more ? ` (${more})` : '')),
     { id: 'class', name: 'class', text: ({ class: is, kind }) =>
       words(is + (kind ? ` (${kind})` : '')) },
     { id: 'slope_bytes', name: 'per step', number: true, unit: 'bytes', text: rate },

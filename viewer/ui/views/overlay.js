@@ -85,7 +85,7 @@ function fits({ W, H, ids, group }, wanted, row, column, width) {
   return true;
 }
 
-/** The longest calling of a name that has a place in its group in a run, { text, x, y }; or null. */
+/** The longest calling of a name that has room in a run of its group, { text, x, y }, or null. */
 function nameIn({ g, box: b, picture, avoid }, group, name, { from, past, column }) {
   const perColumn = b.width / picture.W;
   const middle = b.left + (column + 0.5) * perColumn;
