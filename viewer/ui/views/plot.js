@@ -196,7 +196,7 @@ function yNow({ store, recording, own, picture }) {
   const { y } = store.get();
   if (y.to !== null && !own) return y;
   return picture ? { from: picture.y0, to: picture.y1 } :
-    { from: 0, to: recording.cover().peak.bytes };
+    { from: 0, to: recording.cover().peak?.bytes ?? 0 };
 }
 
 /** A picture of the very view that is set, or null while one is being made. */
