@@ -1,7 +1,8 @@
 /* fuzz_rewrite.c - bytes as a profiler trace, written anew: whole, or some of its steps.
  *
  * The first byte says which part.  Whatever could be read of the rest, what is written of it must
- * be JSON without damage, and must be read as the rows that were chosen. */
+ * be JSON without damage, which says where the bytes ended too early, and must be read as the rows
+ * that were chosen. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -159,8 +160,12 @@ static void check_written(const struct trace *t, const struct slice *slice, cons
         fprintf(stderr, "%s\n", err.message);
     require(status == VRS_OK, "what is written can be read");
     for (int kind = 0; kind < TRACE_DAMAGES; kind++)
-        require(kind == DAMAGE_ZEROS || again.damage[kind].count == 0,
+        require(kind == DAMAGE_ZEROS || kind == DAMAGE_TRUNCATED || again.damage[kind].count == 0,
                 "what is written has no damage");
+    const struct damage *was = &t->damage[DAMAGE_TRUNCATED];
+    const struct damage *is = &again.damage[DAMAGE_TRUNCATED];
+    require((was->count > 0) == (is->count > 0) && was->first_offset == is->first_offset,
+            "what is written from a cut file says so");
     check_spans(t, slice, &again);
     check_rest(t, slice, &again);
     trace_free(&again);
