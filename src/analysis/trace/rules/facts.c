@@ -105,7 +105,8 @@ static void add_kernel(struct counting *c, uint32_t row, uint32_t launch, bool i
         c->duration[f->step_kernels++] = s->duration[row];
     f->has_tensor_cores = f->has_tensor_cores || (name & RULE_TENSOR_CORE) != 0;
     f->communications += (f->study->names.traits[s->name[row]] & NAME_COMMUNICATES) != 0;
-    if (launch == NO_ROW || s->duration[row] >= (int64_t)f->limits->at[OPT_KERNEL_NS])
+    if (launch == NO_ROW || f->optimizer_of == NULL ||
+        s->duration[row] >= (int64_t)f->limits->at[OPT_KERNEL_NS])
         return;
     uint32_t step = f->optimizer_of[launch];
     if (step != NO_ROW && ++c->tiny[step] > f->optimizer_kernels) {
@@ -210,7 +211,8 @@ static bool count(struct rule_facts *f)
     struct counting c = { .f = f,
                           .duration = arena_array(f->arena, int64_t, f->study->work),
                           .syncs = arena_array(f->arena, uint32_t, f->report->steps),
-                          .tiny = arena_array(f->arena, uint32_t, t->spans.rows.len),
+                          .tiny = arena_array(f->arena, uint32_t,
+                                              f->optimizer_of != NULL ? t->spans.rows.len : 0),
                           .first_launch = INT64_MAX,
                           .last_launch = INT64_MIN };
     if (c.duration == NULL || c.syncs == NULL || c.tiny == NULL || f->by_owner == NULL)

@@ -109,7 +109,8 @@ struct rule_facts {
     uint16_t *names; /* of each string: enum rule_name */
     uint8_t *under;  /* of each host span: enum rule_under */
     uint32_t *stack; /* of each span its stack as a text, as given_stacks; NULL: nobody has any */
-    uint32_t *optimizer_of; /* of each host span: the step of an optimizer around it, or NO_ROW */
+    uint32_t *optimizer_of; /* of each host span: the step of an optimizer around it, or NO_ROW; NULL:
+                             * there is none */
 
     /* Steps that are not empty. */
     uint32_t steps;

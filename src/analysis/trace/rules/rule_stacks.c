@@ -18,13 +18,17 @@
 bool rule_stacks_find(struct rule_facts *f)
 {
     const struct trace_study *s = f->study;
+    struct arena scratch;
     uint32_t *forward;
-    if (s->trace->stacks.rows.len == 0)
+    /* Where frames were recorded they tell more. */
+    if (!f->report->capture.stacks_are_texts)
         return true;
-    if (!backward_find(s, &s->host, f->arena, &forward))
-        return false;
-    backward_spread(&s->host, forward);
-    f->stack = given_stacks(s, &s->host, forward, f->arena);
+    arena_init(&scratch, SIZE_MAX / 2);
+    if (backward_find(s, &s->host, &scratch, &forward)) {
+        backward_spread(&s->host, forward);
+        f->stack = given_stacks(s, &s->host, forward, f->arena);
+    }
+    arena_free(&scratch);
     return f->stack != NULL;
 }
 
@@ -48,8 +52,10 @@ static void add_times(const struct rule_facts *f, uint32_t name, int64_t *ns)
     const struct trace_study *s = f->study;
     const struct spans *spans = &s->trace->spans;
     for (uint32_t row = 0; row < spans->rows.len; row++) {
+        if (spans->name[row] != name)
+            continue;
         uint32_t by = span_is_work(spans->kind[row]) ? s->links.owner[row] : row;
-        if (spans->name[row] == name && by != NO_ROW)
+        if (by != NO_ROW)
             ns[f->stack[by]] = i64_plus(ns[f->stack[by]], spans->duration[row]);
     }
 }

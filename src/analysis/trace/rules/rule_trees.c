@@ -108,14 +108,30 @@ static void look_at(struct rule_facts *f, struct siblings *siblings, uint32_t ro
     uint32_t parent = s->host.parent[row];
     bool is_optimizer = (f->names[spans->name[row]] & RULE_OPTIMIZER) != 0;
     f->under[row] = under_of(f, row);
-    f->optimizer_of[row] = is_optimizer       ? row
-                           : parent != NO_ROW ? f->optimizer_of[parent]
-                                              : NO_ROW;
+    if (f->optimizer_of != NULL)
+        f->optimizer_of[row] = is_optimizer       ? row
+                               : parent != NO_ROW ? f->optimizer_of[parent]
+                                                  : NO_ROW;
     if (spans->kind[row] != SPAN_OP)
         return;
     if ((f->under[row] & UNDER_LOADER) == 0) /* a dataset gives its samples one by one */
         add_select(f, siblings, row);
     add_pair(f, siblings, row, launched);
+}
+
+/* Left NULL where no step of an optimizer was recorded: it has a number for each span. */
+static bool optimizers_begin(struct rule_facts *f)
+{
+    const struct trace *t = f->study->trace;
+    bool has_one = false;
+    for (uint32_t id = 0; id < t->strings.rows.len; id++)
+        has_one = has_one || (f->names[id] & RULE_OPTIMIZER) != 0;
+    if (!has_one)
+        return true;
+    f->optimizer_of = arena_array(f->arena, uint32_t, t->spans.rows.len);
+    for (uint32_t i = 0; f->optimizer_of != NULL && i < t->spans.rows.len; i++)
+        f->optimizer_of[i] = NO_ROW;
+    return f->optimizer_of != NULL;
 }
 
 bool rule_trees_find(struct rule_facts *f)
@@ -124,14 +140,13 @@ bool rule_trees_find(struct rule_facts *f)
     const struct forest *host = &s->host;
     uint32_t spans = s->trace->spans.rows.len;
     f->under = arena_array(f->arena, uint8_t, spans);
-    f->optimizer_of = arena_array(f->arena, uint32_t, spans);
+    if (!optimizers_begin(f))
+        return false;
     struct arena_mark mark = arena_mark(f->arena);
     struct level *level = arena_array(f->arena, struct level, (size_t)host->max_depth + 1);
     uint8_t *launched = arena_array(f->arena, uint8_t, spans);
-    if (f->under == NULL || f->optimizer_of == NULL || level == NULL || launched == NULL)
+    if (f->under == NULL || level == NULL || launched == NULL)
         return false;
-    for (uint32_t i = 0; i < spans; i++)
-        f->optimizer_of[i] = NO_ROW;
     find_launched(f, launched);
     for (uint32_t track = 0; track < host->threads; track++) {
         uint32_t depth = 0;
