@@ -17,6 +17,7 @@
 #include "format/trace/timeline.h"
 #include "model/ids.h"
 #include "model/recording.h"
+#include "model/strings.h"
 #include "model/trace.h"
 
 /* Looks as far as the first snapshot in it. */
@@ -241,6 +242,17 @@ static void look_at_header(struct trace *t)
         t->header.cut_at = TRACE_UNKNOWN;
 }
 
+/* Where frames were recorded, what stacks stand before the first of them is left out, too. */
+static void drop_stacks_beside_frames(struct trace *t)
+{
+    const struct spans *s = &t->spans;
+    if (s->rows.len == 0 || memchr(s->kind, SPAN_PYTHON, s->rows.len) == NULL)
+        return;
+    t->stacks.rows.len = 0;
+    strings_clear(&t->stacks.texts);
+    t->header.stacks_left_out = 0;
+}
+
 static enum vrs_status read_window(struct input *in, struct window *w, struct trace *t,
                                    struct vrs_error *err)
 {
@@ -281,9 +293,11 @@ enum vrs_status read_trace(struct source input, const struct read_trace_options 
         status = read_window(&in, &w, ret, err);
         window_free(&w);
     }
-    if (status == VRS_OK)
+    if (status == VRS_OK) {
+        drop_stacks_beside_frames(ret);
         look_at_header(ret);
-    else
+    } else {
         trace_free(ret);
+    }
     return status;
 }

@@ -449,7 +449,9 @@ enum vrs_status event_argument(struct events *e, enum trace_key key, const struc
     case KEY_LABELS:
         return text_field(e, value, &v->labels, err);
     case KEY_CALL_STACK:
-        return value->form == VALUE_TEXT ? stack_text(e, value->text, &v->stack, err) : VRS_OK;
+        return value->form == VALUE_TEXT && !e->has_frames
+                   ? stack_text(e, value->text, &v->stack, err)
+                   : VRS_OK;
     default:
         return VRS_OK;
     }
@@ -576,6 +578,7 @@ static enum vrs_status put_span(struct events *e, struct vrs_error *err)
     s->duration[row] = sound_duration(e);
     s->index[row] = (uint32_t)e->trace->events;
     s->kind[row] = (uint8_t)kind_of(e, v->category);
+    e->has_frames = e->has_frames || s->kind[row] == SPAN_PYTHON;
     s->name[row] = v->name;
     s->category[row] = v->category;
     s->track[row] = track;

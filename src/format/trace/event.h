@@ -59,6 +59,7 @@ struct events {
     enum span_kind kind;             /* and what it is */
     uint32_t track;                  /* the row of the track that was last */
     uint32_t stack;                  /* the text of the stack that was last */
+    bool has_frames; /* of Python: beside them no stacks are kept as texts */
     /* Words that are compared by their ids. */
     uint32_t last, instant, start, finish, metadata, memory, out_of_memory, process_name,
         process_labels;

@@ -80,18 +80,27 @@ def shown(stack, frames=5):
 
 
 def test_operators_by_stack(tmp_path):
-    """A call of the runtime has the stack of its operator; frames of the trace go before texts."""
+    """A call of the runtime has the stack of its operator."""
     other = FORWARD.replace("train.py(9)", "train.py(10)")
     events = [op(0, 10, FORWARD), op(20, 10, FORWARD), op(40, 10, other), op(60, 10), op(80, 30, LOSS),
-              span("cudaMalloc", "cuda_runtime", 85, 10), op(100, 5, name="aten::t"), span("train.py(40): main", "python_function", 200, 100, **{"Python id": 1}),
-              op(210, 10, FORWARD)]
+              span("cudaMalloc", "cuda_runtime", 85, 10), op(100, 5, name="aten::t")]
     path = write(tmp_path, "a.json", trace(events))
     assert by_stack(path, "stack", "aten::mm", "aten::t", "cudaMalloc") == {
         ("aten::mm", shown(FORWARD)): 2, ("aten::mm", shown(other)): 1, ("aten::mm", None): 1, ("aten::mm", shown(LOSS)): 1,
-        ("cudaMalloc", shown(LOSS)): 1, ("aten::t", None): 1, ("aten::mm", "train.py(40): main"): 1}
+        ("cudaMalloc", shown(LOSS)): 1, ("aten::t", None): 1}
     assert by_stack(path, "stack:1", "aten::mm") == {
-        ("aten::mm", shown(FORWARD, 1)): 3, ("aten::mm", None): 1, ("aten::mm", shown(LOSS, 1)): 1,
-        ("aten::mm", "train.py(40): main"): 1}
+        ("aten::mm", shown(FORWARD, 1)): 3, ("aten::mm", None): 1, ("aten::mm", shown(LOSS, 1)): 1}
+
+
+def test_beside_frames_stacks_are_not_kept(tmp_path):
+    """Wherever in the file the first frame stands."""
+    frame = span("train.py(40): main", "python_function", 200, 100, **{"Python id": 1})
+    events = [op(0, 10, FORWARD), op(210, 10, FORWARD)]
+    for at in range(3):
+        path = write(tmp_path, "a.json", trace([*events[:at], frame, *events[at:]]))
+        assert by_stack(path, "stack", "aten::mm") == {("aten::mm", None): 1, ("aten::mm", "train.py(40): main"): 1}
+        run("trace", path, "--repair", "-o", tmp_path / "b.json", expect=0)
+        assert b"Call stack" not in (tmp_path / "b.json").read_bytes()
 
 
 def test_a_backward_pass_has_the_stack_of_its_operator(tmp_path):
