@@ -108,7 +108,7 @@ def test_nothing_is_clipped_in_small_windows(pages, size):
 @pytest.mark.long
 def test_what_is_far_down_can_be_reached(pages):
     """At 400 % all of the page is on the way of the scroll bar or of a panel's own."""
-    page = pages(EXAMPLES / "oom.pickle", size=(320, 200), fragment="#v=1&sel=a40")
+    page = pages(EXAMPLES / "oom.pickle", size=(320, 200), fragment="#v=1&sel=a40&x=e100-2000")
     page.settled()
     for selector in ("#overview", "#view", "#details .identity", "#who table", "#status-text"):
         page.ask("document.querySelector('%s').scrollIntoView({ block: 'center' })" % selector)
