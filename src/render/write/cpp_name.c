@@ -1,4 +1,4 @@
-/* cpp_name.c - one walk over the brackets of a name, and one inside each list of arguments. */
+/* cpp_name.c - what a name keeps is found in walks over its brackets. */
 #include "render/write/cpp_name.h"
 
 #include <stdbool.h>

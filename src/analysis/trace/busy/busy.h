@@ -14,10 +14,10 @@
 /* Lengths of gaps below 1 us, 10 us, 100 us, 1 ms, 10 ms, and above. */
 enum { GAP_BINS = 6 };
 
-/* Why a device waited, by the launch of what it did next. */
 /* A launch that takes so long loads a kernel, or waits for room in the queue. */
 enum { SLOW_LAUNCH_NS = 100000 };
 
+/* Why a device waited, by the launch of what it did next. */
 enum gap_class {
     GAP_NO_LAUNCH,         /* nobody is known to have launched it */
     GAP_QUEUED_UNDER_10US, /* it was launched before the gap began */

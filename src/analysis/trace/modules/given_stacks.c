@@ -1,4 +1,4 @@
-/* given_stacks.c - from operators to the calls that they make, and to their backward passes. */
+/* given_stacks.c - the stack of an operator is handed on to what it makes run. */
 #include "analysis/trace/modules/given_stacks.h"
 
 #include <stdbool.h>
